@@ -1,0 +1,1 @@
+"""Measurements: each module prints ratios against a yardstick of the same run."""

@@ -1,0 +1,3 @@
+"""ralph: a supervisor for unattended coding agents."""
+
+__version__ = "0.1.0"

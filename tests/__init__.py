@@ -1,0 +1,1 @@
+"""Tests mirror the package; `e2e` runs the installed command."""
