@@ -1,0 +1,62 @@
+"""What people and the agent asked of a live run over the control socket: noted here, acted on by the loop in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ralph.facts.ending import Cut, Why
+from ralph.facts.finding import Blocked
+from ralph.steer.blocked import blocked_from_fields
+from ralph.steer.channel import Handler, Reply
+
+
+class Control:
+    """The wishes of a run's operator and its agent. A wish stays until the loop takes it."""
+
+    def __init__(self) -> None:
+        self.stop: Literal["after", "now"] | None = None
+        self._reload = False
+        self._blocked: Blocked | None = None
+
+    def operator(self) -> Mapping[str, Handler]:
+        """Return what the operator may say."""
+        return {"stop": self._on_stop, "reload": self._on_reload, "wake": self._on_wake}
+
+    def agent(self) -> Mapping[str, Handler]:
+        """Return what the agent may say."""
+        return {"blocked": self._on_blocked}
+
+    def take_reload(self) -> bool:
+        """Return whether a reload was asked for, and forget it."""
+        asked, self._reload = self._reload, False
+        return asked
+
+    def take_blocked(self) -> Blocked | None:
+        """Return the agent's claim to be blocked, and forget it."""
+        claim, self._blocked = self._blocked, None
+        return claim
+
+    @property
+    def is_given_up(self) -> bool:
+        """Return whether the agent now running has said that it is blocked."""
+        return self._blocked is not None
+
+    def _on_stop(self, message: Mapping[str, object]) -> Reply:
+        self.stop = "now" if message.get("now") is True else "after"
+        cut = Cut(Why.STOP_NOW, "asked for by `ralph stop --now`") if self.stop == "now" else None
+        return {"ok": True}, cut
+
+    def _on_reload(self, _message: Mapping[str, object]) -> Reply:
+        self._reload = True
+        return {"ok": True}, None
+
+    def _on_wake(self, _message: Mapping[str, object]) -> Reply:
+        return {"ok": True}, None
+
+    def _on_blocked(self, message: Mapping[str, object]) -> Reply:
+        claim = blocked_from_fields(message)
+        if not isinstance(claim, Blocked):
+            return {"ok": False, "error": claim}, None
+        self._blocked = claim
+        return {"ok": True}, None
