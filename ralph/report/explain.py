@@ -20,15 +20,15 @@ PAGES: dict[Reason, tuple[str, str]] = {
     Reason.NO_PROGRESS: (
         "Several iterations in a row ended in a state this run already knew: the agent works and nothing comes of it.",
         (
-            "Look at what the agent said last (`ralph logs`). Often a permission is missing, the task is finished, or the "
-            "prompt leaves open what to do next. `ralph resume` goes on after you changed the prompt (`--reload`)."
+            "Look at what the agent said last (`ralph logs`). Often a permission is missing, the task is finished, "
+            "or the prompt leaves open what to do next. Change the prompt, then `ralph resume --reload`."
         ),
     ),
     Reason.OSCILLATION: (
         "The work moves among states it has been in before: one step undoes another.",
         (
-            "Compare the named states (`ralph diff A B`). A formatter, a hook or two rules of the prompt that contradict "
-            "each other are the usual causes."
+            "Compare the named states (`ralph diff A B`). A formatter, a hook or two rules of the prompt that "
+            "contradict each other are the usual causes."
         ),
     ),
     Reason.TESTS_STUCK: (
