@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph.agents import adapter
-from ralph.facts.event import Event, Finished, Said, Started, ToolCalled, ToolReturned, Troubled, UsageSeen
+from ralph.facts.event import (
+    Event,
+    Finished,
+    Retrying,
+    Said,
+    Scope,
+    Started,
+    ToolCalled,
+    ToolReturned,
+    Troubled,
+    UsageSeen,
+)
 
 HERE = Path(__file__).resolve().parent
 ARCHIVE = HERE / "captures.tar.xz"
@@ -65,43 +76,33 @@ def told(capture: Capture) -> dict[str, object]:
 
 
 def summed(events: Iterable[Event]) -> dict[str, object]:
-    row: dict[str, object] = {}
-    names: dict[str, str] = {}
-    calls: dict[str, tuple[int, ...]] = {}
-    said = 0
-    for event in events:
-        match event:
-            case Started():
-                row["model"] = event.model
-            case Said():
-                said += 1
-            case ToolCalled():
-                names[event.id] = event.name
-                row.setdefault("tools", []).append(event.name)  # type: ignore[attr-defined]
-            case ToolReturned():
-                for fact, holds in (("failed", event.failed), ("denied", event.denied)):
-                    if holds:
-                        row.setdefault(fact, []).append(names.get(event.id, "?"))  # type: ignore[attr-defined]
-                row["returned"] = int(str(row.get("returned", 0))) + 1
-            case UsageSeen():
-                t = event.tokens
-                figures = (t.input, t.output, t.cache_read, t.cache_write) if t else ()
-                if event.scope.value == "call":
-                    calls[event.key] = figures
-                else:
-                    money = [f"{event.micro} {event.scope.value}"] if event.micro is not None else []
-                    row["usage"] = [*row.get("usage", []), *figures, *money]  # type: ignore[misc]
-            case Troubled():
-                until = event.until.isoformat() if event.until else None
-                seen = [event.kind.value, event.text[:60], until, "final" if event.final else "warning"]
-                row.setdefault("troubles", []).append(seen)  # type: ignore[attr-defined]
-            case Finished():
-                answer = event.answer[:40] if event.answer else event.answer
-                row.setdefault("finish", []).append([event.how.value, answer, event.turns])  # type: ignore[attr-defined]
-            case _:
-                row["retries"] = int(str(row.get("retries", 0))) + 1
-    if calls:
-        row["live"] = [sum(column) for column in zip(*calls.values(), strict=True)]
-    if said:
-        row["said"] = said
-    return row
+    """Return the events in short, keys without anything to say left out."""
+    seen = list(events)
+    names = {e.id: e.name for e in seen if isinstance(e, ToolCalled)}
+    returned = [e for e in seen if isinstance(e, ToolReturned)]
+    used = [e for e in seen if isinstance(e, UsageSeen)]
+    live = {e.key: figures(e) for e in used if e.scope is Scope.CALL}
+    row: dict[str, object] = {
+        "model": [e.model for e in seen if isinstance(e, Started)],
+        "said": [e.text[:20] for e in seen if isinstance(e, Said)],
+        "tools": list(names.values()),
+        "returned": len(returned),
+        "failed": [names.get(e.id, "?") for e in returned if e.failed],
+        "denied": [names.get(e.id, "?") for e in returned if e.denied],
+        "live": [sum(column) for column in zip(*live.values(), strict=True)],
+        "usage": [[e.scope.value, *figures(e), e.micro] for e in used if e.scope is not Scope.CALL],
+        "retries": sum(isinstance(e, Retrying) for e in seen),
+        "troubles": [trouble(e) for e in seen if isinstance(e, Troubled)],
+        "finish": [[e.how.value, e.answer and e.answer[:20], e.turns] for e in seen if isinstance(e, Finished)],
+    }
+    return {key: value for key, value in row.items() if value}
+
+
+def figures(usage: UsageSeen) -> tuple[int, ...]:
+    t = usage.tokens
+    return (t.input, t.output, t.cache_read, t.cache_write) if t else ()
+
+
+def trouble(event: Troubled) -> list[str | None]:
+    until = event.until.isoformat() if event.until else None
+    return [event.kind.value, event.text[:60], until, "final" if event.final else "warning"]

@@ -1,0 +1,80 @@
+"""One line of Claude Code's stream-json: the fields we read, its words for errors, its way to count tokens."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ralph.agents.fields import count, mapping
+from ralph.facts.event import Trouble
+from ralph.facts.usage import Tokens
+
+SYNTHETIC = "<synthetic>"
+KINDS = {
+    "billing_error": Trouble.QUOTA,
+    "usage_limit_reached": Trouble.QUOTA,
+    "authentication_failed": Trouble.AUTH,
+    "oauth_org_not_allowed": Trouble.AUTH,
+    "prompt_too_long": Trouble.CONTEXT,
+    "model_not_found": Trouble.MISCONFIGURED,
+    "rate_limit": Trouble.OUTAGE,
+    "server_error": Trouble.OUTAGE,
+    "overloaded": Trouble.OUTAGE,
+}
+"""Its own words for an error: `api_error`, `error`, `terminal_reason`. Texts decide only where these are silent."""
+
+
+class Line(msgspec.Struct):
+    """The fields we read of any line; the rest (whole files, tool lists) is skipped unread."""
+
+    type: object = None
+    subtype: object = None
+    uuid: object = None
+    parent_tool_use_id: object = None
+    session_id: object = None
+    model: object = None
+    claude_code_version: object = None
+    message: object = None
+    event: object = None
+    api_message_id: object = None
+    retry_delay_ms: object = None
+    error: object = None
+    api_error: object = None
+    is_api_error_message: object = None
+    rate_limit_info: object = None
+    tool_use_id: object = None
+    tool_result_meta: object = None
+    is_error: object = None
+    result: object = None
+    errors: object = None
+    stop_reason: object = None
+    terminal_reason: object = None
+    num_turns: object = None
+    total_cost_usd: object = None
+    usage: object = None
+    model_usage_since_last_result: object = None
+    permission_denials: object = None
+
+
+def tokens_of(usage: object) -> Tokens | None:
+    """Return the normalised tokens of a usage object, None if it holds no figure at all."""
+    found = mapping(usage)
+    plain, out = count(found.get("input_tokens")), count(found.get("output_tokens"))
+    read, write = count(found.get("cache_read_input_tokens")), count(found.get("cache_creation_input_tokens"))
+    if plain is None and out is None and read is None and write is None:
+        return None
+    return Tokens((plain or 0) + (write or 0), out or 0, read or 0, write or 0)
+
+
+def larger(one: Tokens, other: Tokens) -> Tokens:
+    return Tokens(
+        max(one.input, other.input),
+        max(one.output, other.output),
+        max(one.cache_read, other.cache_read),
+        max(one.cache_write, other.cache_write),
+    )
+
+
+def was_refused(result: str) -> bool:
+    """Return whether a failed result says that the tool never ran (2.1.197 says it in words alone)."""
+    start = result[:200]
+    return start.startswith("Claude requested permissions") or "is disabled for this session" in start
