@@ -24,7 +24,9 @@ class Suite:
     name: "tests", or the name of the check or gate. ids are "/"- or "::"-joined as the format gives them,
     capped in length; the three sets are disjoint. exit: how it ended, for people. digest: hex over name,
     verdict and the three sets. tail: the last lines it printed, raw text for a sink to sanitise.
-    reused: the verdict comes from an earlier run on the same tree.
+    reused: the verdict comes from an earlier run on the same tree. passed, total: counts, known also where the format
+    gives no ids (total: with skipped ones), None where not even those. partial: the runner stopped early, so an
+    absent id says nothing. flaky: ids that two runs on one tree disagree about; in none of the three sets.
     """
 
     name: str
@@ -39,6 +41,10 @@ class Suite:
     tail: str = ""
     digest: str = ""
     reused: bool = False
+    passed: int | None = None
+    total: int | None = None
+    partial: bool = False
+    flaky: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
