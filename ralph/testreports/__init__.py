@@ -56,22 +56,23 @@ def guess(outputs: Outputs) -> str:
     return read(outputs, "auto")[0]
 
 
-def read(outputs: Outputs, wanted: str) -> tuple[str, Parsed]:
+def read(outputs: Outputs, wanted: str) -> tuple[str, Parsed | None]:
     """Return the format found and what it says. wanted: a key of `FORMATS`, or "auto".
 
-    A wanted format that is not there gives an empty result of that format: the exit code decides.
+    None where a wanted format is nowhere to be found; never for "auto" and "exit". A report file that is in no known
+    format is `broken`, it does not fall back to the text.
     """
     names = tuple(FORMATS) if wanted == "auto" else (wanted,)
-    if outputs.report is not None:
-        for name in names:
-            if name != "exit" and (parsed := FORMATS[name].parse(outputs.report)) is not None:
+    if outputs.report is not None and wanted != "exit":
+        for name in names[:-1] or names:
+            if (parsed := FORMATS[name].parse(outputs.report)) is not None:
                 return name, parsed
-        if wanted in ("auto", "junit"):
-            return wanted.replace("auto", "exit"), Parsed(broken=_unreadable(outputs.report))
+        return names[-1], Parsed(broken=_unreadable(outputs.report))
     for name in names:
-        if FORMATS[name].from_text and (parsed := FORMATS[name].parse(outputs.text)) is not None:
-            return name, _what_is_sure(parsed, outputs, FORMATS[name])
-    return names[-1], Parsed()
+        form = FORMATS[name]
+        if (form.from_text or name == wanted) and (parsed := form.parse(outputs.text)) is not None:
+            return name, _what_is_sure(parsed, outputs, form)
+    return wanted, None
 
 
 def _unreadable(report: bytes) -> str:
