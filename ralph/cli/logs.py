@@ -52,7 +52,7 @@ def _newest(run: RunDir) -> int:
 
 def _print(file: Path, *, raw: bool) -> None:
     if raw:
-        click.get_binary_stream("stdout").write(file.read_bytes())
+        sys.stdout.buffer.write(file.read_bytes())
         return
     click.echo(f"── {file.parent.name}/{file.name}")
     with open(file, encoding="utf-8", errors="replace", newline="\n") as lines:
