@@ -56,9 +56,10 @@ def suite_words(suite: Suite | None) -> str:
     """Return "tests 9/12", "tests green", "tests timed-out" …; "" where none ran."""
     if suite is None:
         return ""
-    total = len(suite.passing) + len(suite.failing)
-    counted = suite.verdict in (Verdict.GREEN, Verdict.RED, Verdict.FLAKY) and suite.format != "exit" and suite.passing
-    words = f"{len(suite.passing)}/{total}" if counted else suite.verdict.value
+    passed = suite.passed if suite.passed is not None else len(suite.passing)
+    total = passed + len(suite.failing)
+    counted = suite.verdict in (Verdict.GREEN, Verdict.RED, Verdict.FLAKY) and suite.format != "exit" and passed
+    words = f"{passed}/{total}" if counted else suite.verdict.value
     flaky = " (flaky)" if counted and suite.verdict is Verdict.FLAKY else ""
     return f"{one_line(suite.name, 40)} {words}{flaky}"
 

@@ -1,0 +1,61 @@
+"""`ralph agents`: which agents are known, which are found on this machine, and what each can do."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from ralph.agents import ADAPTERS
+from ralph.agents.adapter import Abilities, Adapter
+from ralph.encode.terminal import one_line
+from ralph.process.program import Missing, find_program
+
+
+@click.command()
+@click.option("-C", "directory", default=".", metavar="DIR", help="As if started in this folder.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object an agent, in a list.")
+def agents(directory: str, as_json: bool) -> None:
+    """List the agents ralph can drive."""
+    rows = [_row(adapter, Path(directory)) for adapter in ADAPTERS.values()]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.echo(f"{row['name']:10} {one_line(str(row['found'] or 'not found'), 80)}")
+        click.echo(f"{'':10} {row['tells']}")
+        if row["note"]:
+            click.echo(f"{'':10} {row['note']}")
+
+
+def _row(adapter: Adapter, here: Path) -> dict[str, object]:
+    return {
+        "name": adapter.name,
+        "found": _found(adapter, here),
+        "tells": tells(adapter.abilities),
+        "own_cap": adapter.abilities.own_cap,
+        "note": adapter.abilities.note,
+    }
+
+
+def _found(adapter: Adapter, here: Path) -> str | None:
+    for name in adapter.programs:
+        place = find_program(name, path=os.environ.get("PATH", ""), cwd=here, outside=here.resolve())
+        if not isinstance(place, Missing):
+            return str(place)
+    return "any command after --" if not adapter.programs else None
+
+
+def tells(abilities: Abilities) -> str:
+    """Return in one line what the agent's stream tells and how its spending can be held."""
+    parts = [
+        "dollars" if abilities.reports_cost else "no dollars",
+        f"tokens: {abilities.reports_tokens}",
+        "tools" if abilities.reports_tools else "no tools",
+        "turns" if abilities.reports_turns else "no turns",
+    ]
+    if abilities.own_cap:
+        parts.append(f"own cap {abilities.own_cap}")
+    return ", ".join(parts)
