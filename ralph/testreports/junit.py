@@ -85,11 +85,9 @@ def _decoded(data: bytes) -> str:
             text = data.decode(name if known else "utf-8", "replace")
         except LookupError:
             text = data.decode("utf-8", "replace")
-    return (
-        _DECLARATION.sub("", _ILLEGAL.sub("", text), count=1)
-        if text.lstrip()[:5] == "<?xml"
-        else _ILLEGAL.sub("", text)
-    )
+    text = _ILLEGAL.sub("", text)
+    declaration = _DECLARATION.match(text)
+    return text[declaration.end() :] if declaration else text
 
 
 class _Target:

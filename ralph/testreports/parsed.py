@@ -42,10 +42,10 @@ class Parsed:
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _VOLATILE = (
     # R050: what differs from run to run must not make a new test of an old one.
-    (re.compile(r"\s*\(\s*\d[\d.,:]*\s*(?:ms|s|sec|seconds|m|min|µs|us|ns)\s*\)"), ""),
+    (re.compile(r" ?\( ?\d[\d.,:]* ?(?:ms|s|sec|seconds|m|min|µs|us|ns) ?\)"), ""),
     (re.compile(r"\b0x[0-9a-fA-F]{5,}\b"), "0x*"),
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
-    (re.compile(r"(?:/private)?(?:/var)?/(?:tmp|folders|TMP)/[^\s\]'\",;:)]*"), "<tmp>"),
+    (re.compile(r"(?<![\w.-])(?:/private)?(?:/var)?/(?:tmp|folders|TMP)/[^\s\]'\",;:)]*"), "<tmp>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
 )
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
@@ -54,10 +54,9 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 def stable_id(text: str) -> str:
     """Return an id without durations, addresses, temp paths and control characters, capped; "" stays ""."""
     full = text
-    text = text[: 4 * ID_CHARS]
+    text = _BLANKS.sub(" ", text[: 4 * ID_CHARS]).strip()
     for pattern, word in _VOLATILE:
         text = pattern.sub(word, text)
-    text = _BLANKS.sub(" ", text).strip()
     if len(full) <= 4 * ID_CHARS and len(text) <= ID_CHARS:
         return text
     # The hash covers the volatile parts only where the text is absurdly long already.

@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ralph.testreports.parsed import Parsed, capped, stable_id, text_lines
 
 _WORDS = "PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR|RERUN"
-_VERBOSE = re.compile(rf"(\S[^\n]*?::[^\n]*?) ({_WORDS})(?: \(.*\))?\s*(?:\[ *\d+%\])?")
-_XDIST = re.compile(rf"\[gw\d+\] \[ *\d+%\] ({_WORDS}) (\S.*?)\s*")
-_SUMMARY = re.compile(r"(PASSED|FAILED|XFAIL|XPASS|ERROR|SUBFAIL(?:ED)?(?:\(.*?\)|\[.*?\])*) (\S.*)")
+_WORD = re.compile(rf" ({_WORDS})(?=\s|$)")
+_AFTER_WORD = re.compile(r"(?: \(.*\))?\s*(?:\[ *\d+%\])?")
+_XDIST = re.compile(rf"\[gw\d+\] \[ *\d+%\] ({_WORDS}) (\S.*)")
+_SUMMARY = re.compile(r"(PASSED|FAILED|XFAIL|XPASS|ERROR) (\S.*)")
 _HEADER = re.compile(r"=+ short test summary info =+")
-_COUNT = r"\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests? \w+)"
+_COUNT = r"\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests? [a-z]+)"
 _LAST = re.compile(rf"(?:=+ )?((?:{_COUNT}(?:, )?)+|no tests ran) in \d[\d.]*s?(?: \([\d:, a-z]+\))?(?: =+)?")
 _EARLY = re.compile(r"!+ (?:Interrupted: .*|stopping after .*|KeyboardInterrupt|.*_pytest\.outcomes\.Exit.*) !+")
 _USAGE = re.compile(
@@ -47,7 +49,6 @@ class _Seen:
             self.skipped.add(name)
         elif word != "RERUN":
             self.failing.add(name)
-            self.parts += word.startswith("SUBF")
 
 
 def parse(data: bytes) -> Parsed | None:
@@ -59,6 +60,8 @@ def parse(data: bytes) -> Parsed | None:
             in_summary = found = True
         elif counts := _LAST.fullmatch(line):
             seen.counts, in_summary = _counts(counts[1]), False
+        elif in_summary and line.startswith("SUBFAIL"):
+            _part(line, seen)
         elif in_summary and (entry := _SUMMARY.fullmatch(line)):
             seen.add(entry[1], _id_of(entry[2]))
         else:
@@ -69,16 +72,35 @@ def parse(data: bytes) -> Parsed | None:
 
 
 def _other_line(line: str, seen: _Seen) -> None:
-    if verbose := _VERBOSE.fullmatch(line):
-        seen.add(verbose[2], verbose[1])
-    elif worker := _XDIST.fullmatch(line):
+    if line.startswith("[gw") and (worker := _XDIST.fullmatch(line.rstrip())):
         seen.add(worker[1], worker[2])
+    elif "::" in line and (verbose := _verbose(line)):
+        seen.add(*verbose)
     elif _EARLY.fullmatch(line):
         seen.early = True
     elif line.startswith("INTERNALERROR>"):
         seen.broken = seen.broken or "pytest: internal error"
     elif usage := _USAGE.fullmatch(line):
         seen.broken = stable_id(f"pytest: {usage[0][7:]}")
+
+
+def _verbose(line: str) -> tuple[str, str] | None:
+    """Return (word, id) of a line of `-v`. Each step is linear: a hostile line must not cost more than its length."""
+    for match in islice(_WORD.finditer(line), 4):
+        name = line[: match.start()]
+        if "::" in name and not name[0].isspace() and _AFTER_WORD.fullmatch(line, match.end()):
+            return match[1], name
+    return None
+
+
+def _part(line: str, seen: _Seen) -> None:
+    """Take "SUBFAILED(i=0) id - message" as a failure of its test."""
+    for close in (") ", "] ", " "):
+        _, found, rest = line.partition(close)
+        if found and "::" in rest:
+            seen.add("FAILED", _id_of(rest))
+            seen.parts += 1
+            return
 
 
 def _id_of(entry: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 from dataclasses import dataclass
 
 from ralph.facts.ending import Ended, Exited, NotStarted, Poisoned, Signalled, Why
 from ralph.facts.suite import Suite, Verdict
+from ralph.judge.suites import digest
 from ralph.testreports import Parsed
 
 _NOT_FOUND = 127
@@ -59,20 +59,6 @@ def suite(facts: Facts) -> Suite:
         total=parsed.total,
         partial=parsed.partial,
     )
-
-
-def digest(
-    name: str, verdict: Verdict, *, passing: frozenset[str], failing: frozenset[str], skipped: frozenset[str]
-) -> str:
-    """Return hex over name, verdict and the three sets: equal exactly where all five are."""
-    hashed = hashlib.sha256()
-    for part in (name, verdict.value):
-        hashed.update(part.encode("utf-8", "surrogatepass") + b"\0")
-    for ids in (passing, failing, skipped):
-        for one in sorted(ids):
-            hashed.update(one.encode("utf-8", "surrogatepass") + b"\0")
-        hashed.update(b"\1")
-    return hashed.hexdigest()
 
 
 def _verdict(facts: Facts) -> tuple[Verdict, str]:
