@@ -76,7 +76,10 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over a run. cost_micro: known part, None if nothing is known; at_least: an unknown part exists."""
+    """Sums over a run. cost_micro: known part, None if nothing is known; at_least: a part of the cost is unknown.
+
+    tokens: known part as `--max-tokens` counts it, None if nothing is known; tokens_at_least: a part is unknown.
+    """
 
     iterations: int = 0
     elapsed_s: float = 0.0
@@ -84,6 +87,7 @@ class Totals:
     cost_micro: int | None = None
     cost_source: str = "unknown"
     at_least: bool = False
+    tokens_at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)
