@@ -53,14 +53,13 @@ class ClaudeReader:
         return self._events(self._lines.rest())
 
     def _events(self, records: tuple[Line, ...]) -> tuple[Event, ...]:
-        return tuple(found for record in records for found in self._record(record))
-
-    def _record(self, record: Line) -> Iterator[Event]:
-        reading = self._handlers.get(word(record.type))
-        uuid = word(record.uuid)
-        if reading is None or (uuid and not self._uuids.add(uuid)):
-            return iter(())
-        return reading(record)
+        found: list[Event] = []
+        for record in records:
+            reading = self._handlers.get(word(record.type))
+            uuid = word(record.uuid)
+            if reading is not None and not (uuid and not self._uuids.add(uuid)):
+                found += reading(record)
+        return tuple(found)
 
     def _system(self, record: Line) -> Iterator[Event]:
         match record.subtype:

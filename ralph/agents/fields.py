@@ -27,7 +27,9 @@ def items(value: object) -> Sequence[object]:
 
 def word(value: object, cap: int = 256) -> str:
     """Return a short text (an id, a name, a kind), "" for anything else; cut at `cap` characters."""
-    return clean(value[:cap]) if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value if len(value) <= cap and value.isascii() else clean(value[:cap])
 
 
 def text(value: object, cap: int = TEXT_CAP) -> str | None:

@@ -32,18 +32,14 @@ class Lines(Generic[Record]):
 
     def take(self, line: bytes) -> tuple[Record, ...]:
         """Return the records of one line, () if it is not (yet) JSON."""
-        line = line.strip(b" \t\r\n\x00").removeprefix(b"\xef\xbb\xbf")
-        if not line:
-            return ()
-        if line[0] == 0x7B:  # an object, nearly always
-            try:
-                record = self._decode(line)
-            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-                pass
-            else:
-                self._understand()
-                return (record,)
-        return self._slowly(line)
+        try:
+            # Nearly every line is one object; this is the path that has to be fast.
+            record = self._decode(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            return self._slowly(line.strip(b" \t\r\n\x00").removeprefix(b"\xef\xbb\xbf"))
+        if not self._understood:
+            self._understand()
+        return (record,)
 
     def rest(self) -> tuple[Record, ...]:
         """Return the records of a document spread over lines; a half line yields nothing (R015)."""
@@ -52,6 +48,8 @@ class Lines(Generic[Record]):
         return self._records(_loaded(whole)) if whole else ()
 
     def _slowly(self, line: bytes) -> tuple[Record, ...]:
+        if not line:
+            return ()
         records = self._records(_loaded(line)) if line[:1] in b"{[" else ()
         if records:
             self._understand()

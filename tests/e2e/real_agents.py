@@ -70,7 +70,7 @@ class Place:
             "HTTPS_PROXY": "http://127.0.0.1:9",
             "NO_PROXY": "127.0.0.1",
         }
-        return ours | SETTINGS[agent](self, port)
+        return {**ours, **SETTINGS[agent](self, port)}
 
 
 def _claude(place: Place, port: int) -> Mapping[str, str]:
