@@ -23,7 +23,7 @@ STREAMS_CAP = 256
 
 
 class ClaudeReader:
-    """Reads one run. A result that is worse than one before it never takes its place (R016)."""
+    """Reads one run. Every result is told, also a second that contradicts the first: judges weigh them (R016)."""
 
     def __init__(self) -> None:
         self._lines = Lines(Line)
@@ -33,7 +33,6 @@ class ClaudeReader:
         self._until: datetime | None = None
         self._truncated = False
         self._troubled = False
-        self._succeeded = False
         self._charged, self._used = 0, Tokens()
         self._handlers: dict[str, Callable[[Line], Iterator[Event]]] = {
             "system": self._system,
@@ -184,10 +183,8 @@ class ClaudeReader:
         words = said or "; ".join(filter(None, (text(e, 2048) for e in items(record.errors)[:8])))
         if how is Finish.FAILED and not self._troubled:
             yield from self._trouble(record, words, final=True)
-        if how is Finish.OK or not self._succeeded:
-            self._succeeded = how is Finish.OK
-            told = "" if how is Finish.OK else shortened(words, 2048)[0]
-            yield ev.Finished(how, said if how is Finish.OK else None, told, count(record.num_turns))
+        answer, told = (said, "") if how is Finish.OK else (None, shortened(words, 2048)[0])
+        yield ev.Finished(how, answer, told, count(record.num_turns))
 
     def _denials(self, record: Line) -> Iterator[Event]:
         for denial in map(mapping, items(record.permission_denials)):

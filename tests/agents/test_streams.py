@@ -156,11 +156,14 @@ def result(**fields: object) -> dict[str, object]:
     return {"type": "result", "subtype": "success", "is_error": False, **fields}
 
 
-def test_r016_a_second_worse_result_does_not_take_the_first_one_s_place() -> None:
+def test_r016_two_results_are_both_told_and_their_dollars_are_the_session_s() -> None:
     events = claude(
         result(result="good", total_cost_usd=0.40), result(is_error=True, result="API Error: 500", total_cost_usd=0)
     )
-    assert [e.how for e in events if isinstance(e, Finished)] == [Finish.OK]
+    assert [(e.how, e.answer) for e in events if isinstance(e, Finished)] == [
+        (Finish.OK, "good"),
+        (Finish.FAILED, None),
+    ]
     money = [(e.scope, e.micro) for e in events if isinstance(e, UsageSeen)]
     assert money == [(Scope.SESSION, 400_000), (Scope.SESSION, 0)]
 
