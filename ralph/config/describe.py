@@ -40,7 +40,7 @@ def options_table() -> str:
     """Return the Markdown table of all keys for the README: flag, key, default, meaning."""
     rows = ["| flag | key | default | meaning |", "| --- | --- | --- | --- |"]
     for key in (*KEYS, CHECKS):
-        cells = (_flag_cell(key), f"`{key.path}`", _default_cell(key), key.help)
+        cells = (_flag_cell(key), f"`{key.path}`", default_text(key), key.help)
         rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -52,5 +52,6 @@ def _flag_cell(key: Key) -> str:
     return f"`{'/'.join(key.flags)}{metavar}`"
 
 
-def _default_cell(key: Key) -> str:
+def default_text(key: Key) -> str:
+    """Return the default in words, "none" where there is none."""
     return "none" if key is CHECKS or key.default is None else spelled(key, key.default)

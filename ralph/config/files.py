@@ -71,9 +71,10 @@ def read_bytes(path: Path, name: str, *, linked: bool = False) -> bytes | None:
     except OSError as e:
         what = "is a symbolic link" if e.errno == errno.ELOOP else f"cannot be read: {e.strerror}"
         raise UserError(f"{name} {what}", where=name, fix="Put a regular file there, or take it away.") from e
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise UserError(f"{name} is not a regular file", where=name, fix="Put a regular file there.")
     with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise UserError(f"{name} is not a regular file", where=name, fix="Put a regular file there.")
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise UserError(f"{name} is larger than {MOST_BYTES} bytes", where=name, fix="Make it smaller.")

@@ -96,12 +96,23 @@ def _dollars() -> dict[str, Any]:
     return {"anyOf": [number, shape(words.MONEY)]}
 
 
+def _agent(raw: object) -> str:
+    # Only the child that judges values needs the adapters; help and completion must not wait for their imports.
+    from ralph.agents import ADAPTERS
+
+    typed = phrases.word(raw)
+    if typed not in ADAPTERS:
+        raise phrases.choice_error(typed, ADAPTERS)
+    return typed
+
+
 VISIBLE = r"[^\x00]*[^\s\x00][^\x00]*"
 ARGV = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 ON_OFF = {"anyOf": [{"type": "boolean"}, {"enum": ["on", "off", "true", "false"]}]}
 
 TEXT = Word(words.text, shape(VISIBLE), "TEXT")
 NAME = Word(phrases.word, shape(r"[^\s\x00]+"), "NAME")
+AGENT = Word(_agent, shape(r"[^\s\x00]+"), "NAME")
 PATH = Word(words.text, shape(VISIBLE), "FILE")
 PATTERN = Word(phrases.pattern, shape(r"[^\x00\r\n]*[^\s\x00][^\x00\r\n]*"), "GLOB")
 DURATION = Word(words.duration, shape(words.DURATION), "DURATION", phrases.spell_duration)

@@ -61,9 +61,10 @@ def _fits(pattern: str, path: str) -> bool:
     """`fnmatch` lets * cross a slash; a protected prompt may so be found once too often, never missed."""
     bare = pattern.strip("/").removeprefix("**/")
     parts = path.split("/")
-    anchored = "/" in pattern.rstrip("/")
-    ancestors = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
-    return any(fnmatch.fnmatchcase(one, bare) for one in (ancestors if anchored else [*ancestors, *parts]))
+    folders = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
+    if pattern.startswith("**/") or "/" not in pattern.rstrip("/"):
+        return any(fnmatch.fnmatchcase(one, bare) or fnmatch.fnmatchcase(one, f"*/{bare}") for one in folders)
+    return any(fnmatch.fnmatchcase(one, bare) for one in folders)
 
 
 def cost_rule(settings: Settings, *, reports_cost: bool, priced: bool) -> UserError | None:

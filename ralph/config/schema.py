@@ -85,6 +85,7 @@ CHECKS = Key(
     kinds.COMMAND,
     "one more command whose result counts like a test's: a linter, a type check",
     ("--check",),
+    common=True,
     metavar="NAME=CMD",
 )
 
@@ -92,7 +93,7 @@ KEYS = (
     Key(
         "agent",
         "name",
-        Many(kinds.NAME, commas=True),
+        Many(kinds.AGENT, commas=True, least=1),
         "agents to use, in order of preference",
         ("-a", "--agent"),
         common=True,

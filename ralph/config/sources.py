@@ -56,7 +56,7 @@ def load(
 
     flags: key path to what was typed (text, several texts, True); "check" holds NAME=CMD texts. top: where the
     project's files lie and what their relative paths start from; cwd: the same for the line and the environment.
-    Raises: ConfigErrors with every mistake of every source, in the order of precedence, lowest first.
+    Raises: ConfigErrors with every mistake of every source: of reading, of single values, contradictions.
     """
     found = Gathered([], [], [], [], [])
     layers.from_files(found, top=top, environ=environ, profile=profile)
