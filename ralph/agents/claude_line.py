@@ -51,6 +51,7 @@ class Line(msgspec.Struct):
     num_turns: object = None
     total_cost_usd: object = None
     usage: object = None
+    modelUsage: object = None  # noqa: N815 - its name in the stream
     model_usage_since_last_result: object = None
     permission_denials: object = None
 

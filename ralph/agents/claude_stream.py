@@ -12,7 +12,7 @@ from typing import Literal
 
 from ralph.agents.claude_line import KINDS, SYNTHETIC, Line, larger, tokens_of, was_refused
 from ralph.agents.fields import canonical, count, items, mapping, micro, plain_text, seconds, shortened, text, word
-from ralph.agents.limits import epoch, trouble_of
+from ralph.agents.limits import epoch, epoch_in, is_notice, trouble_of
 from ralph.agents.lines import Lines, Seen
 from ralph.facts import event as ev
 from ralph.facts.event import Event, Finish, Known, Scope, Trouble
@@ -172,7 +172,7 @@ class ClaudeReader:
             kind = Trouble.QUOTA
         if kind is not None:
             self._troubled = self._troubled or final
-            until = self._until if kind is Trouble.QUOTA else None
+            until = self._until or epoch_in(words) if kind is Trouble.QUOTA else None
             yield ev.Troubled(kind, shortened(words, 2048)[0], until, final)
 
     def _result(self, record: Line) -> Iterator[Event]:
@@ -181,7 +181,9 @@ class ClaudeReader:
         how = self._finish(record)
         said = text(record.result)
         words = said or "; ".join(filter(None, (text(e, 2048) for e in items(record.errors)[:8])))
-        if how is Finish.FAILED and not self._troubled:
+        if how is Finish.OK and is_notice(words):
+            yield ev.Troubled(Trouble.QUOTA, words, self._until or epoch_in(words))
+        elif how is Finish.FAILED and not self._troubled:
             yield from self._trouble(record, words, final=True)
         answer, told = (said, "") if how is Finish.OK else (None, shortened(words, 2048)[0])
         yield ev.Finished(how, answer, told, count(record.num_turns))
@@ -208,9 +210,12 @@ class ClaudeReader:
             return
         if tokens is not None:
             yield ev.UsageSeen(Scope.RUN, session, tokens)
-        total = micro(record.total_cost_usd)
-        if total is not None:
-            yield ev.UsageSeen(Scope.SESSION, session, None, total)
+        models = [micro(mapping(m).get("costUSD")) for m in mapping(record.modelUsage).values()]
+        # Sub-agents have been missing in the total while each model's sum had them (R073).
+        totals = [micro(record.total_cost_usd), sum(c for c in models if c is not None) if models else None]
+        known = [t for t in totals if t is not None]
+        if known:
+            yield ev.UsageSeen(Scope.SESSION, session, None, max(known))
 
     def _finish(self, record: Line) -> Finish:
         subtype, reason = word(record.subtype), word(record.terminal_reason)

@@ -26,7 +26,7 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
     (
         Trouble.QUOTA,
         (
-            r"you(?:'ve| have)? (?:hit|reached|exceeded) your [\w -]{0,40}(?:limit|cap|quota)",
+            r"you(?:'ve| have)? (?:hit|reached|exceeded) your [\w' -]{0,40}(?:limit|cap|quota)",
             r"you hit your spend cap",
             r"\b(?:usage|5-hour|weekly|opus|sonnet|session|monthly|spend|spending|daily) limit (?:was )?reached",
             r"\blimit reached \|",
@@ -84,6 +84,15 @@ TABLE = tuple((kind, re.compile("|".join(patterns))) for kind, patterns in _TABL
 """Kinds in the order in which they win when a text speaks of several."""
 
 
+_NOTICE = re.compile(
+    r"(?:claude (?:ai )?)?usage limit reached(?:$|\||[.,])"
+    r"|(?:5-hour|weekly|daily|monthly|opus|sonnet|session) limit reached \|"
+    r"|you(?:'ve| have) (?:hit|reached) your [\w' -]{0,40}limit(?:$| \| resets|\. (?:upgrade|visit|try))"
+    r"|you're out of extra usage|credit balance is too low$"
+)
+_NOTICE_CAP = 300
+
+
 def normal(text: str) -> str:
     """Return the text in lower case with plain quotes, bars for bullets and single blanks."""
     return re.sub(r"\s+", " ", text[:TEXT_READ].translate(_SAME)).lower()
@@ -93,6 +102,14 @@ def trouble_of(text: str) -> Trouble | None:
     """Return what kind of trouble a failure text tells of, None for anything else."""
     plain = normal(text)
     return next((kind for kind, pattern in TABLE if pattern.search(plain)), None)
+
+
+def is_notice(text: str) -> bool:
+    """Return whether a text is nothing but a usage-limit notice: some versions print it as a success (R055, R063).
+
+    Far stricter than `trouble_of`, since these words come from a channel that also carries the model's own.
+    """
+    return len(text) <= _NOTICE_CAP and _NOTICE.match(normal(text).strip()) is not None
 
 
 def read_limit(text: str, now: datetime) -> Troubled | None:
@@ -147,6 +164,11 @@ def reset_of(text: str, now: datetime) -> datetime | None:
     if found is None or not now - timedelta(days=1) <= found <= now + AHEAD:
         return None
     return found.astimezone(UTC)
+
+
+def epoch_in(text: str) -> datetime | None:
+    """Return the reset time that stands in a text as `|1760000400`: the one kind that needs no clock to read."""
+    return _from_epoch(normal(text))
 
 
 def _from_epoch(plain: str) -> datetime | None:

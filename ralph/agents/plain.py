@@ -6,7 +6,8 @@ from typing import Literal
 
 from ralph.agents.adapter import Abilities, Ask, Launch
 from ralph.agents.fields import clean
-from ralph.facts.event import Event, Said, Trouble
+from ralph.agents.limits import epoch_in, is_notice
+from ralph.facts.event import Event, Said, Trouble, Troubled
 
 TAIL = 16 << 10
 """Bytes of stdout kept as its answer: the last ones, where a promise or a conclusion stands."""
@@ -32,7 +33,11 @@ class PlainReader:
         """Return the tail of stdout as what the program said, () if it printed nothing but blanks."""
         self._trim()
         tail = clean(b"\n".join(self._lines).decode("utf-8", "replace"))
-        return (Said(tail),) if tail.strip() else ()
+        if not tail.strip():
+            return ()
+        last = tail.strip().splitlines()[-1]
+        # A script around a known agent hands its notice through (R055).
+        return (Said(tail), Troubled(Trouble.QUOTA, last, epoch_in(last))) if is_notice(last) else (Said(tail),)
 
     def _trim(self) -> None:
         tail = b"\n".join(self._lines)[-TAIL:]
@@ -56,5 +61,6 @@ class Plain:
         return PlainReader()
 
     def diagnose(self, error_tail: bytes) -> tuple[Trouble, str] | None:
-        """Return None: the words of an unknown program say nothing about its set-up."""
-        return None
+        """Return a usage limit if its last words are nothing else; other words of an unknown program say nothing."""
+        lines = clean(error_tail.decode("utf-8", "replace")).strip().splitlines()
+        return (Trouble.QUOTA, lines[-1]) if lines and is_notice(lines[-1]) else None

@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 from ralph.agents import ADAPTERS
 from ralph.agents.fields import TEXT_CAP, canonical, count, micro, seconds, shortened
 from ralph.agents.lines import PENDING_CAP
-from ralph.facts.event import Event, Finish, Finished, Known, Said, Scope, ToolCalled, ToolReturned, Troubled, UsageSeen
+from ralph.facts.event import (
+    Event,
+    Finish,
+    Finished,
+    Known,
+    Said,
+    Scope,
+    ToolCalled,
+    ToolReturned,
+    Trouble,
+    Troubled,
+    UsageSeen,
+)
 from ralph.facts.usage import Tokens
 from tests.agents.captures import Capture, captures, events_of
 
@@ -224,6 +236,34 @@ def test_an_old_rate_limit_text_is_a_quota_with_the_event_s_reset() -> None:
 def test_r023_words_in_a_good_answer_are_no_trouble() -> None:
     events = claude(result(result="handles RateLimitError, 401 and 'usage limit reached'; is_error: true"))
     assert not [e for e in events if isinstance(e, Troubled)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Claude AI usage limit reached|1796018803",
+        "You've hit your 5-hour limit · resets 6:06am (UTC)",
+        "5-hour limit reached ∙ resets 3pm",
+        "You’re out of extra usage · resets 6pm (UTC)",
+    ],
+)
+def test_r055_r063_a_limit_notice_told_as_a_success_is_a_quota(words: str) -> None:
+    troubles = [e for e in claude(result(result=words)) if isinstance(e, Troubled)]
+    assert [(t.kind, t.final, t.until is not None) for t in troubles] == [(Trouble.QUOTA, True, "|" in words)]
+    assert [e for e in events_of("plain", [b"working", words.encode()]) if isinstance(e, Troubled)]
+    assert ADAPTERS["plain"].diagnose(words.encode() + b"\n") == (Trouble.QUOTA, words)
+
+
+@pytest.mark.parametrize("words", ["I made 'usage limit reached' a constant.", "usage limit reached handling: done"])
+def test_r023_an_answer_about_limits_is_no_notice(words: str) -> None:
+    assert not [e for e in claude(result(result=words)) if isinstance(e, Troubled)]
+    assert not [e for e in events_of("plain", [words.encode()]) if isinstance(e, Troubled)]
+
+
+def test_r073_the_sum_of_the_models_counts_where_it_is_larger() -> None:
+    models = {"a": {"costUSD": 0.50}, "b": {"costUSD": 0.05}, "c": "junk"}
+    events = claude(result(total_cost_usd=0.10, modelUsage=models))
+    assert [e.micro for e in events if isinstance(e, UsageSeen)] == [550_000]
 
 
 def codex(*records: object, err: tuple[bytes, ...] = ()) -> list[Event]:
