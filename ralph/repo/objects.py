@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import stat
 import struct
 import zlib
 from bisect import bisect_left
@@ -64,6 +65,42 @@ def from_loose(raw: bytes) -> tuple[str, bytes]:
     """Return (kind, content) of a loose object file. Raises: ValueError, zlib.error when it is damaged."""
     head, _, data = zlib.decompress(raw).partition(b"\0")
     return head.split(b" ")[0].decode(), data
+
+
+def begin_write_back(descriptor: int) -> None:
+    """Have the system begin to write a file out, without waiting for it where it can be told so."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    else:
+        os.fsync(descriptor)
+
+
+def stream_loose(place: bytes, folder: Path) -> tuple[str, Path] | None:
+    """Write a file as a loose object into folder, piece by piece; return its id and where it is.
+
+    None if it cannot be read, is no regular file, or changed its length. Raises: OSError when writing fails.
+    """
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    part = folder / f"tmp_file_{os.getpid()}"
+    with open(descriptor, "rb", buffering=0) as source, open(part, "wb", opener=private) as target:
+        status = os.fstat(descriptor)
+        head = b"blob %d\0" % status.st_size
+        digest, deflate, size = hashlib.sha1(head, usedforsecurity=False), zlib.compressobj(LEVEL), 0
+        target.write(deflate.compress(head))
+        while chunk := source.read(1 << 20) if stat.S_ISREG(status.st_mode) else b"":
+            size += len(chunk)
+            digest.update(chunk)
+            target.write(deflate.compress(chunk))
+        target.write(deflate.flush())
+        target.flush()
+        begin_write_back(target.fileno())
+    if size == status.st_size and size:
+        return digest.hexdigest(), part
+    part.unlink()
+    return None
 
 
 def write_pack(folder: Path, objects: Iterable[tuple[bytes, Kind, bytes]]) -> Path | None:

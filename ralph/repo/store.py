@@ -22,9 +22,11 @@ from ralph.repo.objects import (
     Entries,
     Kind,
     Pack,
+    begin_write_back,
     from_loose,
     loose_bytes,
     object_id,
+    stream_loose,
     tree_body,
     tree_entries,
     write_pack,
@@ -70,6 +72,24 @@ class Store:
     def write_blobs(self, contents: Iterable[bytes]) -> list[str]:
         """Keep many contents and return their ids in order. Raises: UserError (storage)."""
         return self.write_objects(("blob", data) for data in contents)
+
+    def write_file(self, place: bytes) -> str | None:
+        """Keep a file without holding it in memory; None if it cannot be read or changed meanwhile.
+
+        Raises: UserError (storage).
+        """
+        try:
+            written = stream_loose(place, self._objects)
+        except OSError as error:
+            raise _storage(error, self.path) from error
+        if written is None:
+            return None
+        oid, part = written
+        if self.has(oid):
+            part.unlink()
+        else:
+            self._put_in_place(part, oid)
+        return oid
 
     def write_tree(self, entries: Entries) -> str:
         """Keep one directory: name -> (mode, id), see `objects.Entries`. Raises: UserError (storage)."""
@@ -178,10 +198,11 @@ class Store:
         name = oid.hex()
         # os.stat: this is asked for every object of a first save, and Path.exists costs three times as much.
         try:
-            os.stat(f"{self._objects}/{name[:2]}/{name[2:]}")  # noqa: PTH116
+            if os.stat(f"{self._objects}/{name[:2]}/{name[2:]}").st_size:  # noqa: PTH116
+                return True
         except OSError:
             return any(pack.offset(oid) is not None for pack in self._open_packs())
-        return True
+        return False  # what a loss of power can leave of a file
 
     def _open_packs(self) -> Iterable[Pack]:
         folder = self._objects / "pack"
@@ -195,19 +216,19 @@ class Store:
         return self._packs.values()
 
     def _write_loose(self, oid: str, raw: bytes) -> None:
-        target = self._loose(oid)
         part = self._objects / f"tmp_obj_{os.getpid()}"
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             view = memoryview(raw)
             while view:
                 view = view[os.write(descriptor, view) :]
-            if hasattr(os, "posix_fadvise"):
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            else:
-                os.fsync(descriptor)
+            begin_write_back(descriptor)
         finally:
             os.close(descriptor)
+        self._put_in_place(part, oid)
+
+    def _put_in_place(self, part: Path, oid: str) -> None:
+        target = self._loose(oid)
         try:
             part.rename(target)
         except FileNotFoundError:
