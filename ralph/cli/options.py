@@ -66,7 +66,8 @@ def parameter(key: Key) -> str:
 def _of(key: Key) -> RunOption:
     several = isinstance(key.kind, Many) or key is CHECKS
     default = "none" if key.bare else default_text(key)
-    told = key.help if default == "none" else f"{key.help} (default: {default})"
+    words = f"{key.help}; repeatable" if several else key.help
+    told = words if default == "none" else f"{words} (default: {default})"
     value: dict[str, Any] = {"is_flag": True} if key.bare else {"metavar": key.metavar or key.kind.metavar}
     return RunOption(
         [*key.flags, parameter(key)],

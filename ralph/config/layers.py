@@ -12,8 +12,8 @@ import tomli
 
 from ralph.config import files, phrases
 from ralph.config.files import ConfigFile, Source
-from ralph.config.kinds import Choice, Kind, Many
-from ralph.config.schema import BY_PATH, CHECK, KEYS, SECTIONS, env_name, find
+from ralph.config.kinds import COMMAND, Many
+from ralph.config.schema import BY_PATH, CHECK, KEYS, SECTIONS, Key, env_name, find
 from ralph.config.words import WordError, quoted
 from ralph.errors import UserError
 
@@ -150,6 +150,7 @@ def _attempt(found: Gathered, path: Path, read: Callable[[], Source | None]) -> 
 def from_environment(found: Gathered, environ: Mapping[str, str]) -> None:
     """Add the variables `RALPH_…` that name keys; say what is empty, unknown or close to a key."""
     flat: dict[str, object] = {}
+    named: dict[str, str] = {}
     for name in sorted(environ):
         if not name.startswith("RALPH_") or name in OURS:
             continue
@@ -157,20 +158,16 @@ def from_environment(found: Gathered, environ: Mapping[str, str]) -> None:
         if path is None:
             _unknown_variable(found, name)
         elif environ[name].strip():
-            flat[path] = _typed(environ[name], find(path))
+            flat[path], named[path] = _typed(environ[name], find(path)), name
         else:
             _empty_variable(found, name, path)
-    found.layers.append(Layer("environment", nested(flat), _env_place))
+    found.layers.append(Layer("environment", nested(flat), lambda path: named.get(path, env_name(path))))
 
 
 def _env_path(name: str) -> str | None:
     if name.startswith(env_name(f"{CHECK}.")):
         return f"{CHECK}.{name.removeprefix(env_name(f'{CHECK}.')).lower()}"
     return next((key.path for key in KEYS if name in (key.env, key.alias)), None)
-
-
-def _env_place(path: str) -> str:
-    return env_name(path)
 
 
 def _empty_variable(found: Gathered, name: str, path: str) -> None:
@@ -188,21 +185,18 @@ def _unknown_variable(found: Gathered, name: str) -> None:
     near = folded.get(name) or OFTEN_TYPED.get(name)
     near = near or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.8)), "")
     section = name.removeprefix("RALPH_").split("_")[0].lower()
-    if not near and "__" not in name and section not in SECTIONS:
+    if not near and "__" not in name and section not in (*SECTIONS, CHECK):
         found.notes.append(f"{name} is no variable of ralph's: ignored")
         return
     fix = f"Did you mean {near}?" if near else "`ralph config show` lists the keys; dots are written as __."
     found.errors.append(UserError(f"unknown variable {name}", where=name, fix=f"{fix} Or unset it."))
 
 
-def _typed(raw: str, key: object) -> object:
+def _typed(raw: str, key: Key | None) -> object:
     """Return the value of a variable: text, or a list where the key takes one and the text is a TOML list."""
-    kind: Kind | None = getattr(key, "kind", None)
-    if not raw.lstrip().startswith("[") or isinstance(kind, Choice):
-        return raw
-    value = toml_value(raw)
-    takes_list = isinstance(kind, Many) or (kind is not None and kind.metavar == "CMD")
-    return value if takes_list and isinstance(value, list) else raw
+    takes_list = key is not None and (isinstance(key.kind, Many) or key.kind is COMMAND)
+    value = toml_value(raw) if takes_list and raw.lstrip().startswith("[") else raw
+    return value if isinstance(value, list) else raw
 
 
 def toml_value(raw: str) -> object:

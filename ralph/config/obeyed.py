@@ -1,13 +1,18 @@
-"""Tomorrow's run: whether what a run is about to obey was changed by an agent or a test step of an earlier one."""
+"""Tomorrow's run: whether what a run is about to obey was changed by an agent or a test step of an earlier one.
+
+`files_now` looks, after every step and at the start; `refusal` judges what the journal kept of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ralph.config.files import ConfigFile
+from ralph.config.files import ConfigFile, Source, read_bytes, read_pyproject, read_toml
+from ralph.config.layers import user_file
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
 
@@ -53,3 +58,31 @@ def _changed_by_a_step(
     if file.path in obeyed and obeyed[file.path] == file.sha256:
         return None
     return next((one for one in reversed(changes) if one.path == file.path), None)
+
+
+def files_now(top: Path, environ: Mapping[str, str]) -> tuple[ConfigFile, ...]:
+    """Return every file a run in this tree could obey, as it is now; never raises on what an agent left there.
+
+    A file that is not TOML, no regular file or too large has a hash too: of its bytes, or of what is wrong with it.
+    """
+    own, shared, user = top / "ralph.toml", top / "pyproject.toml", user_file(environ)
+    found = [_now(own, lambda: read_toml(own, own.name)), _now(shared, lambda: read_pyproject(shared))]
+    if user is not None:
+        found.append(_now(user, lambda: read_toml(user, user.name, linked=True), linked=True))
+    return tuple(found)
+
+
+def _now(path: Path, read: Callable[[], Source | None], *, linked: bool = False) -> ConfigFile:
+    try:
+        source = read()
+    except UserError as e:
+        return ConfigFile(path, _of_broken(path, e, linked=linked))
+    return source.file if source else ConfigFile(path, None)
+
+
+def _of_broken(path: Path, error: UserError, *, linked: bool) -> str:
+    try:
+        content = read_bytes(path, path.name, linked=linked) or b""
+    except UserError:
+        content = error.what.encode(errors="replace")
+    return hashlib.sha256(b"broken\0" + content).hexdigest()

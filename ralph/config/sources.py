@@ -76,7 +76,7 @@ def load(
 def _merged(found: Gathered, *, top: Path, cwd: Path) -> tuple[dict[str, Any], dict[str, Origin]]:
     """Judge all layers in one child and lay them over each other."""
     every = [*found.spare, *found.layers]
-    answers = in_child(lambda: judge([layer.document for layer in every]))
+    answers = _answers([layer.document for layer in every])
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for number, (layer, answer) in enumerate(zip(every, answers, strict=True)):
@@ -88,6 +88,13 @@ def _merged(found: Gathered, *, top: Path, cwd: Path) -> tuple[dict[str, Any], d
             values[path] = _placed(path, value, base=base, top=top) if path in _ANCHORS else value
             origins[path] = Origin(layer.kind, layer.place(path))
     return values, origins
+
+
+def _answers(documents: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Judge what says anything in one child; silence needs none."""
+    told = [document for document in documents if document]
+    judged = iter(in_child(lambda: judge(told)) if told else ())
+    return [next(judged) if document else {"values": {}, "faults": []} for document in documents]
 
 
 def _error(layer: Layer, fault: Mapping[str, Any]) -> UserError:

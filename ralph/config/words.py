@@ -11,7 +11,6 @@ import datetime
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
 import durationpy
@@ -45,13 +44,6 @@ class WordError(ValueError):
         super().__init__(what)
         self.what = what
         self.fix = fix
-
-
-@dataclass(frozen=True, slots=True)
-class Raise:
-    """`+20` on the line of `resume`: so much more than the run had."""
-
-    by: int
 
 
 def quoted(raw: object) -> str:
@@ -158,11 +150,6 @@ def count(raw: object, *, least: int = 1) -> int:
     if number < least:
         raise WordError(f"{quoted(raw)} is too few", f'Give at least {least}, or the word "off".')
     return number
-
-
-def raised_count(raw: str) -> Raise | int:
-    """Read `+20` (so much more) or `20` (the new total): `resume` alone takes the first form."""
-    return Raise(count(raw[1:])) if raw.startswith("+") else count(raw)
 
 
 def size(raw: object) -> int:

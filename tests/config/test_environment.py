@@ -65,6 +65,7 @@ MISNAMED = [
     ("RALPH_LIMITS__MAX_COST", ""),
     ("RALPH_MAX_ITERATIONS", "RALPH_LIMITS__ITERATIONS"),
     ("RALPH_STOP__NO_PROGRES", "RALPH_STOP__NO_PROGRESS"),
+    ("RALPH_CHECK_LINT", ""),
     ("RALPH_X__Y", ""),
 ]
 
@@ -80,3 +81,8 @@ def test_a_variable_that_looks_like_a_key_is_an_error(place: Place, name: str, m
 def test_a_stranger_variable_is_a_note(place: Place) -> None:
     place.environ["RALPH_LAUREN"] = "5"
     assert place.load().notes == ("RALPH_LAUREN is no variable of ralph's: ignored",)
+
+
+def test_the_older_name_of_the_state_directory_is_told_as_typed(place: Place) -> None:
+    place.environ["RALPH_STATE_DIR"] = "/s"
+    assert place.load().origins["run.state_dir"].where == "RALPH_STATE_DIR"

@@ -6,12 +6,14 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pydantic  # noqa: F401 - see tests.config.place
 import pytest
 
 from ralph.config.aside import in_child
 from ralph.config.files import ConfigFile
-from ralph.config.obeyed import ChangedDuring, refusal
+from ralph.config.obeyed import ChangedDuring, files_now, refusal
 from ralph.config.rules import cost_rule, covers
+from ralph.config.sources import load
 from ralph.facts.reason import Reason
 from ralph.facts.settings import Settings
 
@@ -90,6 +92,39 @@ def test_a_file_a_person_changed_is_fine() -> None:
 
 def test_the_typed_word_accepts_the_change() -> None:
     assert refusal([ConfigFile(OWN, "b")], {OWN: "a"}, changes=[AGENT], accepted=True) is None
+
+
+def test_files_are_looked_at_whatever_an_agent_left(tmp_path: Path) -> None:
+    """C3: no hang and no error after a step; each state has a hash of its own."""
+    own, shared = tmp_path / "ralph.toml", tmp_path / "pyproject.toml"
+    seen = [files_now(tmp_path, {})]
+    for text in ("limits.turns = 5\n", "limits.turns = 6\n", "torn = [\n", "torn = {\n"):
+        own.write_text(text)
+        seen.append(files_now(tmp_path, {}))
+    own.unlink()
+    os.mkfifo(own)
+    seen.append(files_now(tmp_path, {}))
+    assert [file.path for file in seen[0]] == [own, shared]
+    assert seen[0][0].sha256 is None
+    assert len({files[0].sha256 for files in seen}) == len(seen)
+
+
+def test_a_dependency_added_to_pyproject_is_no_change_of_ours(tmp_path: Path) -> None:
+    shared = tmp_path / "pyproject.toml"
+    shared.write_text("[project]\nname = 'x'\n")
+    before = files_now(tmp_path, {})
+    shared.write_text("[project]\nname = 'x'\ndependencies = ['y']\n")
+    assert files_now(tmp_path, {}) == before
+    shared.write_text("[tool.ralph]\nlimits.iterations = 'unlimited'\n")
+    assert files_now(tmp_path, {}) != before
+
+
+def test_the_files_looked_at_hash_as_those_obeyed(tmp_path: Path) -> None:
+    (tmp_path / "ralph.toml").write_text("limits.turns = 5\n")
+    environ = {"HOME": str(tmp_path / "home")}
+    obeyed = load(flags={}, environ=environ, top=tmp_path, cwd=tmp_path).files
+    assert set(obeyed) <= set(files_now(tmp_path, environ))
+    assert {file.path.name for file in obeyed} == {"ralph.toml", "config.toml"}
 
 
 def test_a_child_returns_what_it_computed() -> None:

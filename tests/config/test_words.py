@@ -256,10 +256,3 @@ def test_a_size_spelled_is_a_size_read(found: int) -> None:
 @pytest.mark.parametrize("typed", ["promise", "promise=X Y", "checklist=a/b.md", "command=make x=y"])
 def test_a_gate_spelled_is_a_gate_read(typed: str) -> None:
     assert phrases.gate_text(phrases.gate_of(typed)) == typed
-
-
-def test_resume_raises_with_a_plus_sign() -> None:
-    assert words.raised_count("+20") == words.Raise(20)
-    assert words.raised_count("20") == 20
-    with pytest.raises(WordError):
-        words.raised_count("+0")
