@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
@@ -105,6 +105,10 @@ class Repo(Protocol):
 
     def changes(self, before: Tree, after: Tree) -> Changes:
         """Return what differs between two saved trees."""
+        ...
+
+    def contents(self, tree: Tree, paths: Iterable[str]) -> Mapping[str, bytes | None]:
+        """Return the bytes of files in a saved tree; None for what is not there, no plain file, or over 1 MiB."""
         ...
 
     def damage(self) -> str | None:

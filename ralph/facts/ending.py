@@ -62,6 +62,8 @@ class Why(Enum):
     BLOCKED = "blocked"
     SIGNAL = "signal"
     STOP_NOW = "stop-now"
+    WAKE = "wake"
+    """Ends a wait, never a child."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,14 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """A descendant that outlived the direct child and was ended by the sweep; name: its comm, sanitised by sinks."""
+    """A descendant that outlived the direct child and was ended by the sweep; name: its comm, sanitised by sinks.
+
+    kept: it was left alone, as `Job.keep` names it, and is ended with the run.
+    """
 
     pid: int
     name: str
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class Ended:
     child left. bytes_out, bytes_err: everything it printed, logged or not. lines_skipped: longer than the
     line cap. cpu_s: user + system time of the reaped tree, None where unknown.
     last_output_s: seconds after the start at which the last byte came, None if there was none.
-    error_tail: the last 8 KiB of stderr, raw bytes.
+    error_tail: the last 8 KiB of stderr, raw bytes. log_trouble: why a raw log is incomplete (a full disk), "" if not.
     """
 
     how: How
@@ -103,3 +109,4 @@ class Ended:
     cpu_s: float | None = None
     last_output_s: float | None = None
     error_tail: bytes = b""
+    log_trouble: str = ""

@@ -121,6 +121,12 @@ def gate_results(
     return tuple(results)
 
 
+def asks_commands(results: Sequence[GateResult], settings: Settings) -> bool:
+    """Return whether the command gates are worth running: there are some, and every other gate holds."""
+    commands = {gate_name(gate) for gate in settings.done if isinstance(gate, CommandGate)}
+    return bool(commands) and all(result.holds for result in results if result.name not in commands)
+
+
 def _tests(settings: Settings, suites: Sequence[Suite], *, baseline_green: bool) -> GateResult:
     wanted = ([TESTS] if settings.test.command else []) + [check.name for check in settings.checks]
     found = {suite.name: suite for suite in suites}

@@ -19,6 +19,7 @@ class Stretch:
     """
 
     def __init__(self, rules: StopRules) -> None:
+        self._rules = rules
         rest = max(1, rules.no_progress or 3)
         self.turns_back = max(2, rules.oscillation or 3)  # one return never stops, whatever was asked for
         self.resting: deque[Step] = deque(maxlen=rest)
@@ -46,6 +47,15 @@ class Stretch:
         """Forget all stretches; what states the run has had is not forgotten (that is `SeenStates`)."""
         self._end()
         self.moving.clear()
+
+    def words(self) -> str:
+        """Return how far the run is on the way to a stop for want of progress, "" where it is not (R041)."""
+        parts = []
+        if self._rules.no_progress is not None and self.resting:
+            parts.append(f"{len(self.resting)}/{self.resting.maxlen} without progress")
+        if self._rules.oscillation is not None and len(self.known) > len(self.resting):
+            parts.append(f"{len(self.known)}/{self.known.maxlen} in known states")
+        return ", ".join(parts)
 
     def _end(self) -> None:
         self.resting.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal
 
 from ralph.facts.ending import Cut, Why
@@ -17,6 +18,7 @@ class Control:
     def __init__(self) -> None:
         self.stop: Literal["after", "now"] | None = None
         self._reload = False
+        self._waiting = False
         self._blocked: Blocked | None = None
 
     def operator(self) -> Mapping[str, Handler]:
@@ -26,6 +28,15 @@ class Control:
     def agent(self) -> Mapping[str, Handler]:
         """Return what the agent may say."""
         return {"blocked": self._on_blocked}
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Note that the run waits: meanwhile `stop` and `wake` end the wait."""
+        self._waiting = True
+        try:
+            yield
+        finally:
+            self._waiting = False
 
     def take_reload(self) -> bool:
         """Return whether a reload was asked for, and forget it."""
@@ -44,15 +55,21 @@ class Control:
 
     def _on_stop(self, message: Mapping[str, object]) -> Reply:
         self.stop = "now" if message.get("now") is True else "after"
-        cut = Cut(Why.STOP_NOW, "asked for by `ralph stop --now`") if self.stop == "now" else None
-        return {"ok": True}, cut
+        if self.stop == "now":
+            return {"ok": True}, Cut(Why.STOP_NOW, "asked for by `ralph stop --now`")
+        return {"ok": True}, self._end_of_wait()
 
     def _on_reload(self, _message: Mapping[str, object]) -> Reply:
         self._reload = True
         return {"ok": True}, None
 
     def _on_wake(self, _message: Mapping[str, object]) -> Reply:
-        return {"ok": True}, None
+        if not self._waiting:
+            return {"ok": False, "error": "the run is not waiting"}, None
+        return {"ok": True}, self._end_of_wait()
+
+    def _end_of_wait(self) -> Cut | None:
+        return Cut(Why.WAKE) if self._waiting else None
 
     def _on_blocked(self, message: Mapping[str, object]) -> Reply:
         claim = blocked_from_fields(message)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from ralph.agents.adapter import Adapter
 from ralph.facts.run import Conclusion
 from ralph.facts.settings import Settings
 from ralph.facts.usage import Price
+from ralph.journal.places import RunDir
 from ralph.loop.control import Control
 from ralph.ports import Clock, Console, Journal, Processes, Repo, Side
 from ralph.testrun import TestRunner
@@ -20,37 +20,24 @@ from ralph.testrun import TestRunner
 class Crew:
     """The agent of this run. program: argv prefix, absolute path first; given: COMMAND was typed, used as it is.
 
-    price: of the configured or reported model, None if unknown; asked anew when the agent names its model.
+    price_of: price by model name, looked up at most once a name; None if unknown.
     """
 
     adapter: Adapter
     program: tuple[str, ...]
     given: bool
+    as_root: bool
     price_of: Callable[[str | None], Price | None]
-
-
-class Paper(Protocol):
-    """Where the files of a run lie."""
-
-    @property
-    def id(self) -> str:
-        """Return the run's id."""
-        ...
-
-    @property
-    def path(self) -> Path:
-        """Return the run's folder."""
-        ...
-
-    def iteration(self, number: int) -> Path:
-        """Return the folder of one iteration, made if it is not there."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The run's surroundings. environment: of the agent, from nothing. deadline_s: on `Clock.real`, None = none.
+    """The run's surroundings.
 
+    environment: of the agent, from nothing. deadline_s: reading of `Clock.real`, None without one. up_before_s: real
+    seconds of earlier sessions. scratch: a folder outside the tree. watched: the files whose change is announced,
+    with the hash of each as obeyed. damage: why this is no longer the run's repository. nonce: fresh random text.
+    complete: adds the next commands to a conclusion. exit_code: what ralph leaves with, `--accept` counted in.
     publish: writes the summary from what the journal holds; told the conclusion at the end.
     """
 
@@ -64,9 +51,17 @@ class World:
     runner: TestRunner
     control: Control
     channel: Side
-    paper: Paper
+    paper: RunDir
     environment: Mapping[str, str]
     prompt_path: Path | None
+    started_s: float
+    up_before_s: float
     deadline_s: float | None
     scratch: Path
+    hashes: Callable[[], Mapping[Path, str | None]]
+    damage: Callable[[], str | None]
+    nonce: Callable[[], str]
+    jitter: Callable[[], float]
+    complete: Callable[[Conclusion], Conclusion]
+    exit_code: Callable[[Conclusion], int]
     publish: Callable[[Conclusion | None], None]

@@ -1,0 +1,90 @@
+"""The moving parts of one run: what the loop carries from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ralph.facts.finding import Finding
+from ralph.facts.run import Moment, Opening
+from ralph.facts.tree import Tree
+from ralph.journal import entries
+from ralph.judge.history import History
+from ralph.judge.stream import RunMemory
+from ralph.loop.testing import TestStep
+from ralph.loop.world import World
+from ralph.prompt import Frozen
+
+
+class Run:
+    """One run. number: of the newest iteration started. start, tree: as the run found it, and as it is now.
+
+    test_owned: paths that a test step changed and no agent step has; agent_paths: those an agent step has.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        history: History,
+        *,
+        opening: Opening,
+        prompt: Frozen,
+        start: Tree,
+        tree: Tree,
+        number: int = 0,
+        test_owned: frozenset[str] = frozenset(),
+    ) -> None:
+        self.world = world
+        self.history = history
+        self.opening = opening
+        self.prompt = prompt
+        self.start = start
+        self.tree = tree
+        self.number = number
+        self.test_owned = test_owned
+        self.agent_paths: frozenset[str] = frozenset()
+        self.memory = RunMemory()
+        self.tests = TestStep(world.settings, world.runner, deadline_s=world.deadline_s)
+        self.tests.remember(opening.tree, opening.baseline)
+        self.blocked_token = f"BLOCKED-{world.nonce()}"
+        self.findings: dict[Finding, None] = {}
+        self._hashes: Mapping[Path, str | None] = world.hashes()
+
+    def moment(self) -> Moment:
+        """Return how long the run has lasted and how much time is left."""
+        now, deadline = self.world.clock.real(), self.world.deadline_s
+        up_s = self.world.up_before_s + now - self.world.started_s
+        return Moment(up_s, None if deadline is None else deadline - now)
+
+    def record(self, entry: entries.Entry) -> None:
+        """Put one record on disk before what it announces happens, and show it to machines."""
+        kind, fields = entry
+        self.world.journal.append(kind, fields)
+        self.world.console.event(kind, fields)
+
+    def is_ending(self) -> bool:
+        """Return whether a signal, `stop --now` or damage asks for nothing more to be started."""
+        world = self.world
+        asked = world.processes.interruption() is not None or world.control.stop == "now"
+        return asked or world.damage() is not None
+
+    def streak(self) -> str:
+        """Return how far the run is on the way to a stop, "" where it is not."""
+        return self.history.stretch.words()
+
+    def look(self) -> Tree:
+        """Return the tree as it is now."""
+        return self.world.repo.look(test_owned=self.test_owned)
+
+    def changed_watched(self) -> tuple[Path, ...]:
+        """Return which of the prompt and configuration files differ from the last time this was asked."""
+        before, self._hashes = self._hashes, self.world.hashes()
+        return tuple(path for path, sha in self._hashes.items() if before.get(path) != sha)
+
+    def note_findings(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Remember what was found, say what is new, and return all of it."""
+        for finding in found:
+            if finding not in self.findings:
+                self.findings[finding] = None
+                self.world.console.say(f"finding: {finding.kind}: {finding.detail}")
+        return found
