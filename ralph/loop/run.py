@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph.facts.finding import Finding
@@ -16,39 +17,28 @@ from ralph.loop.world import World
 from ralph.prompt import Frozen
 
 
+@dataclass(slots=True)
 class Run:
     """One run. number: of the newest iteration started. start, tree: as the run found it, and as it is now.
 
     test_owned: paths that a test step changed and no agent step has; agent_paths: those an agent step has.
+    memory: tool results and sessions seen. findings: all so far, in order. hashes: of the files it obeys.
     """
 
-    def __init__(
-        self,
-        world: World,
-        history: History,
-        *,
-        opening: Opening,
-        prompt: Frozen,
-        start: Tree,
-        tree: Tree,
-        number: int = 0,
-        test_owned: frozenset[str] = frozenset(),
-    ) -> None:
-        self.world = world
-        self.history = history
-        self.opening = opening
-        self.prompt = prompt
-        self.start = start
-        self.tree = tree
-        self.number = number
-        self.test_owned = test_owned
-        self.agent_paths: frozenset[str] = frozenset()
-        self.memory = RunMemory()
-        self.tests = TestStep(world.settings, world.runner, deadline_s=world.deadline_s)
-        self.tests.remember(opening.tree, opening.baseline)
-        self.blocked_token = f"BLOCKED-{world.nonce()}"
-        self.findings: dict[Finding, None] = {}
-        self._hashes: Mapping[Path, str | None] = world.hashes()
+    world: World
+    history: History
+    opening: Opening
+    prompt: Frozen
+    start: Tree
+    tree: Tree
+    tests: TestStep
+    hashes: Mapping[Path, str | None]
+    blocked_token: str
+    number: int = 0
+    test_owned: frozenset[str] = frozenset()
+    agent_paths: frozenset[str] = frozenset()
+    memory: RunMemory = field(default_factory=RunMemory)
+    findings: dict[Finding, None] = field(default_factory=dict)
 
     def moment(self) -> Moment:
         """Return how long the run has lasted and how much time is left."""
@@ -78,8 +68,8 @@ class Run:
 
     def changed_watched(self) -> tuple[Path, ...]:
         """Return which of the prompt and configuration files differ from the last time this was asked."""
-        before, self._hashes = self._hashes, self.world.hashes()
-        return tuple(path for path, sha in self._hashes.items() if before.get(path) != sha)
+        before, self.hashes = self.hashes, self.world.hashes()
+        return tuple(path for path, sha in self.hashes.items() if before.get(path) != sha)
 
     def note_findings(self, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Remember what was found, say what is new, and return all of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ralph.facts.ending import NotStarted
 from ralph.facts.finding import Finding
@@ -110,30 +110,35 @@ def watched_findings(run: Run, step: str) -> tuple[Finding, ...]:
 
 def assembled(run: Run, plan: Plan, *, done: Spell, left: Left, proved: Proof, found: tuple[Finding, ...]) -> Iteration:
     """Return the finished iteration."""
-    ended, facts = done.ended, done.facts
-    answer = facts.answer
-    return Iteration(
-        number=run.number,
-        started_at=plan.started_at,
-        trees=Trees(plan.before, left.agent, proved.tree),
-        outcome=left.ruling.outcome,
+    bare = Iteration(run.number, plan.started_at, Trees(plan.before, left.agent, proved.tree), left.ruling.outcome)
+    answer = done.facts.answer
+    return replace(
+        with_agent(bare, done),
         elapsed_s=run.world.clock.awake() - plan.began_s,
-        exit=str(ended.how),
         detail=left.ruling.detail,
         until=left.ruling.until,
         changes=left.changes,
         suites=proved.suites,
         change=proved.change,
         spent=left.spent,
-        new_results=facts.new_results,
         claimed=left.claimed,
-        answer=None if answer is None else answer[-ANSWER_CAP:],
         gates=proved.gates,
         findings=found,
-        swept=tuple(survivor.name for survivor in ended.survivors),
-        denied=facts.denied,
         blocked=run.world.control.take_blocked() or blocked_from_answer(answer, run.blocked_token),
         outside=plan.outside,
         prompt_hash=run.prompt.sha256,
+    )
+
+
+def with_agent(iteration: Iteration, done: Spell) -> Iteration:
+    """Return the iteration with what the process and its stream told."""
+    ended, facts = done.ended, done.facts
+    return replace(
+        iteration,
+        exit=str(ended.how),
+        new_results=facts.new_results,
+        answer=None if facts.answer is None else facts.answer[-ANSWER_CAP:],
+        swept=tuple(survivor.name for survivor in ended.survivors),
+        denied=facts.denied,
         printed=ended.bytes_out + ended.bytes_err,
     )
