@@ -155,21 +155,37 @@ def decoder(hint: Any) -> Decode:
     return _generic_decoder(hint)
 
 
+_AS_IT_IS = frozenset({str, int, bool, type(None)})
+
+
+def _plain(hint: Any) -> frozenset[type]:
+    """Return the types whose values need no reading for this hint: most fields are one of these."""
+    args = set(get_args(hint)) if get_origin(hint) in (Union, types.UnionType) else {hint}
+    return frozenset(args) if args <= _AS_IT_IS else frozenset()
+
+
+_ABSENT = object()
+
+
 def _record_decoder(cls: type) -> Decode:
-    hints = get_type_hints(cls)
-    parts = tuple((key_of(f), f.name, decoder(hints[f.name])) for f in fields(cast(Any, cls)))
-    needed = tuple(key_of(f) for f in fields(cast(Any, cls)) if f.default is MISSING and f.default_factory is MISSING)
+    hints, members = get_type_hints(cls), fields(cast(Any, cls))
+    parts = tuple((key_of(f), f.name, _plain(hints[f.name]), decoder(hints[f.name])) for f in members)
+    needed = tuple(key_of(f) for f in members if f.default is MISSING and f.default_factory is MISSING)
 
     def decode(data: object) -> Any:
         if type(data) is not dict:
             raise Misshapen(f"expected an object, got {_told(data)}")
         given: dict[str, object] = {}
-        for key, name, read in parts:
-            if key in data:
-                try:
-                    given[name] = read(data[key])
-                except Misshapen as error:
-                    raise error.under(f".{key}") from None
+        find, key = data.get, ""
+        try:
+            for key, name, plain, read in parts:
+                value = find(key, _ABSENT)
+                if type(value) in plain:
+                    given[name] = value
+                elif value is not _ABSENT:
+                    given[name] = read(value)
+        except Misshapen as error:
+            raise error.under(f".{key}") from None
         for key in needed:
             if key not in data:
                 raise Misshapen(f"without {key}")

@@ -5,6 +5,7 @@ Whatever goes wrong ends the run with `storage`: a record that may not be there 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping
@@ -133,7 +134,7 @@ class Log:
         if self._error is None:
             return
         if self._state == "full" and kind == FINAL:
-            self._effects.unlink(_reserve_path(self._path))
+            self._drop_reserve()
             return
         if self._state == "dead" and kind == FINAL and self._copy is not None:
             self._keepsake.add(line)
@@ -221,6 +222,11 @@ class Log:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+            self._drop_reserve()
+
+    def _drop_reserve(self) -> None:
+        """Give the reserved room back; where that fails there is no more of it, and nothing else is lost."""
+        with contextlib.suppress(OSError):
             self._effects.unlink(_reserve_path(self._path))
 
     def __enter__(self) -> Log:

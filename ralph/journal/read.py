@@ -18,7 +18,6 @@ from pathlib import Path
 
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
-from ralph.journal.decoding import decoder
 from ralph.journal.effects import storage_error
 
 SCHEMA = 1
@@ -29,8 +28,6 @@ FRAME = ("n", "at", "up_s", "type", "crc")
 
 SEAL_BYTES = len(',"crc":"00000000"}')
 _SEAL = re.compile(rb',"crc":"[0-9a-f]{8}"\}\n\Z')
-
-_moment = decoder(datetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +61,15 @@ def seal(body: bytes) -> bytes:
 
 def opened(line: bytes, n: int) -> Record | None:
     """Return the record of one line without its newline, None unless it is exactly record n, unaltered."""
-    body = line[:-SEAL_BYTES]
-    if not body or line[-SEAL_BYTES:] != seal(body):
+    if len(line) <= SEAL_BYTES or line[-SEAL_BYTES:] != seal(line[:-SEAL_BYTES]):
         return None
     try:
         data = json.loads(line)
-        data.pop("crc")
+        del data["crc"]
         number, at, up_s, kind = data.pop("n"), data.pop("at"), data.pop("up_s"), data.pop("type")
-        sound = number == n and isinstance(kind, str) and type(up_s) in (int, float)
-        return Record(n, _moment(at), float(up_s), kind, data) if sound else None
+        if number != n or type(kind) is not str or type(up_s) not in (int, float) or at[-1:] != "Z":
+            return None
+        return Record(n, datetime.fromisoformat(at), float(up_s), kind, data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
 

@@ -180,10 +180,9 @@ def _iteration_started(story: Story, record: Record) -> None:
 
 
 def _agent_ended(story: Story, record: Record) -> None:
-    spent = from_json(Spent, record.fields["spent"])
-    held = story.held
+    held, told = story.held, record.fields["spent"]
     if held and held.number == _whole(record.fields["iteration"]):
-        story.held = Held(held.number, held.micro, held.prompt_hash, held.at, spent)
+        story.held = Held(held.number, held.micro, held.prompt_hash, held.at, told)
 
 
 def _finished(story: Story, record: Record) -> None:

@@ -8,25 +8,35 @@ from datetime import datetime
 from ralph.facts.iteration import Spent
 from ralph.facts.run import Totals
 from ralph.facts.usage import Charge, Source
+from ralph.journal.codec import Misshapen, from_json
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """An iteration that was started and not settled. micro: money held for it, None without a cost limit.
 
-    spent: what is known from the agent's end, None if it did not get so far.
+    told: what the agent's end said, as recorded; read only if the iteration is never settled.
     """
 
     number: int
     micro: int | None
     prompt_hash: str = ""
     at: datetime | None = None
-    spent: Spent | None = None
+    told: object = None
+
+    @property
+    def spent(self) -> Spent | None:
+        """Return what is known from the agent's end, None if it did not get so far."""
+        try:
+            return from_json(Spent, self.told)
+        except Misshapen:
+            return None
 
     @property
     def charge(self) -> Charge:
         """Return what it is charged if it is never settled: the larger of the hold and what the agent used."""
-        known = [m for m in (self.micro, self.spent.charge.micro if self.spent else None) if m is not None]
+        spent = self.spent
+        known = [m for m in (self.micro, spent.charge.micro if spent else None) if m is not None]
         return Charge(max(known), Source.HOLD) if known else Charge(None, Source.UNKNOWN)
 
 
