@@ -17,7 +17,7 @@ TESTS = "tests"
 BASELINE_AGE = timedelta(days=7)
 _RUNS_OF_RED = 2
 _JUDGED = (Verdict.GREEN, Verdict.RED, Verdict.FLAKY)
-_SYNTHETIC = re.compile(r"exit \d+|killed by signal \d+|plan of \d+ tests|bail out.*")
+_SYNTHETIC = re.compile(r"exit \d+|killed by signal \d+|plan of \d+ tests|bail out.*|unnamed failures")
 _FIXTURE = re.compile(r"(.+)[.:]+(?:setUp|tearDown)(?:Class|Module)")
 
 

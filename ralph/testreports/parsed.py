@@ -16,6 +16,9 @@ IDS = 50_000
 LINE_CHARS = 4096
 """Longest line of text output that is looked at; no runner's own line is longer."""
 
+UNNAMED = "unnamed failures"
+"""The failing id of a run that counts failures and names none; `judge.suites` knows it stands for no one test."""
+
 Status = Literal["passing", "failing", "skipped"]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ralph.testreports.parsed import Parsed, capped, stable_id, text_lines
+from ralph.testreports.parsed import UNNAMED, Parsed, capped, stable_id, text_lines
 
 _WORDS = "PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR|RERUN"
 _WORD = re.compile(rf" ({_WORDS})(?=\s|$)")
@@ -139,6 +139,8 @@ def _result(seen: _Seen) -> Parsed:
     # their own: with them the total would go up and down with failures.
     failed = max(0, counts.get("failed", 0) - seen.parts)
     ran = passed + failed + counts.get("xfailed", 0)
+    if not seen.failing and counts.get("failed", 0) + counts.get("error", 0):
+        seen.failing.add(UNNAMED)
     if len(passing) < passed:
         passing = frozenset()
     if len(skipped) < counts.get("skipped", 0) + counts.get("xfailed", 0):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ralph.testreports.parsed import Parsed, capped, stable_id, text_lines
+from ralph.testreports.parsed import UNNAMED, Parsed, capped, stable_id, text_lines
 
 _RAN = re.compile(r"Ran (\d{1,9}) tests? in \d[\d.]*s")
 _END = re.compile(r"(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?")
@@ -30,6 +30,7 @@ class _Seen:
     skipped: set[str] = field(default_factory=set)
     ran: int | None = None
     ended: bool = False
+    red: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     current: str | None = None
 
@@ -59,7 +60,7 @@ def _take(line: str, seen: _Seen) -> None:
     if ran := _RAN.fullmatch(line):
         seen.ran, seen.ended, seen.current = int(ran[1]), False, None
     elif seen.ran is not None and (end := _END.fullmatch(line)):
-        seen.ended = True
+        seen.ended, seen.red = True, line.startswith("FAILED")
         seen.counts = {word: int(number) for word, number in _COUNT.findall(end[1] or "")}
     elif heading := _HEADING.fullmatch(line):
         seen.failing.add(_id(heading[2], heading[3]))
@@ -78,6 +79,8 @@ def _id(name: str, path: str) -> str:
 
 
 def _result(seen: _Seen, ran: int) -> Parsed:
+    if seen.red and not seen.failing:
+        seen.failing.add(UNNAMED)
     known = seen.passing | seen.failing | seen.skipped
     tests = {name for name in seen.failing if not name.rpartition(".")[2].startswith(("setUp", "tearDown"))}
     skipped = seen.counts.get("skipped", 0)

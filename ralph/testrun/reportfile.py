@@ -63,14 +63,15 @@ def taken(report: ReportFile) -> tuple[bytes | None, str | None]:
         return None, "no report was written"
     except OSError as error:
         return None, f"report cannot be opened: {error.strerror}"
-    with open(descriptor, "rb", closefd=True) as file:
-        status = os.fstat(file.fileno())
-        if why := _objection(status, report.made_ns):
+    try:
+        if why := _objection(os.fstat(descriptor), report.made_ns):
             return None, why
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             data = file.read(SIZE + 1)
-        except OSError as error:
-            return None, f"report cannot be read: {error.strerror}"
+    except OSError as error:
+        return None, f"report cannot be read: {error.strerror}"
+    finally:
+        os.close(descriptor)
     return (data, None) if len(data) <= SIZE else (None, f"report is larger than {SIZE >> 20} MiB")
 
 
