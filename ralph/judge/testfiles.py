@@ -71,7 +71,7 @@ def held(data: bytes | None) -> Held:
         return Held()
     lines = [line[:_LINE] for line in data[:_BYTES].decode("utf-8", "replace").splitlines()]
     # Attributes such as #[test] and #[ignore] start like a comment.
-    code = [line for line in lines if not line.lstrip().startswith(_COMMENT) or line.lstrip().startswith("#[")]
+    code = [line for line in lines if _is_code(line.lstrip())]
     text = _CODE.join(code)
     return Held(
         tests=sum(_TEST.search(line) is not None for line in code),
@@ -79,6 +79,10 @@ def held(data: bytes | None) -> Held:
         skips=sum(_SKIP.search(line) is not None for line in code),
         tolerances=tuple((key, float(value)) for key, value in _TOLERANCE.findall(text)),
     )
+
+
+def _is_code(line: str) -> bool:
+    return bool(line) and (not line.startswith(_COMMENT) or line.startswith("#["))
 
 
 def looser(before: Held, after: Held) -> bool:
