@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,12 +41,24 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """When a file counts as settled, and when a new base is worth its price. clock_ns: wall time."""
+
+    clock_ns: Callable[[], int] = time.time_ns
+    worth_tracking: int = WORTH_TRACKING
+
+
+DEFAULT = Pace()
+
+
+@dataclass(frozen=True, slots=True)
 class Means:
     """What every look of a run shares."""
 
     store: Store
     git: Git
     excludes: Excludes
+    pace: Pace = DEFAULT
 
 
 class Look:
@@ -188,7 +201,7 @@ class Look:
             self.unkept.add(path)
 
     def _worth(self) -> int:
-        return max(WORTH_TRACKING, len(self._base) // 50)
+        return max(self.means.pace.worth_tracking, len(self._base) // 50)
 
     def _track(self, now_ns: int, unsettled: frozenset[bytes] = frozenset()) -> None:
         """Make a new base of what the user's index tracks. unsettled: paths to take although they are young.
@@ -203,7 +216,7 @@ class Look:
             row = self._row(path, content, now_ns)
             if row.status or path in unsettled:
                 rows.append(row)
-        if len(rows) < WORTH_TRACKING and not self._base and not unsettled:
+        if len(rows) < self.means.pace.worth_tracking and not self._base and not unsettled:
             return
         self.private.track(rows)
         self._base = {row.path: row.content for row in rows}

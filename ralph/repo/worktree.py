@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +15,7 @@ from ralph.repo.find import Place
 from ralph.repo.git import Git
 from ralph.repo.head import head_of
 from ralph.repo.ignoring import BUILT_IN, Excludes
-from ralph.repo.look import Look, Means, Site
+from ralph.repo.look import DEFAULT, Look, Means, Pace, Site
 from ralph.repo.saving import Saver, digest_of
 from ralph.repo.store import Store
 
@@ -65,6 +64,7 @@ class WorkTree:
         max_file_bytes: int,
         left_out: tuple[str, ...] = (),
         watched: Watched | None = None,
+        pace: Pace = DEFAULT,
     ) -> WorkTree:
         """Freeze the ignore rules and make ready to look.
 
@@ -74,7 +74,7 @@ class WorkTree:
         built_in = BUILT_IN if place.git_dir is None else ()
         excludes = Excludes.frozen(git, store.path, common_dir=place.common_dir, lines=(*built_in, *left_out, *ignore))
         site = Site(place.top, place.git_dir, excludes.own)
-        top = Look(site, Means(store, git, excludes))
+        top = Look(site, Means(store, git, excludes, pace))
         return cls(place, run=run, top=top, saver=Saver(store, most_bytes=max_file_bytes), watched=watched)
 
     @property
@@ -84,7 +84,7 @@ class WorkTree:
 
     def look(self, *, test_owned: frozenset[str] = frozenset()) -> Tree:
         """Return the exact fingerprint now. Raises: UserError (storage)."""
-        now_ns = time.time_ns()
+        now_ns = self._top.means.pace.clock_ns()
         head = head_of(self.place.git_dir, self.place.common_dir, self._git)
         self._top.take(now_ns)
         tree, partial = self._top.tree, tuple(sorted(set(self._top.troubles)))

@@ -6,11 +6,13 @@ import hashlib
 import os
 import stat
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ralph.repo.find import locate
 from ralph.repo.git import Git, find_git
+from ralph.repo.look import DEFAULT, Pace
 from ralph.repo.store import Store
 from ralph.repo.worktree import WorkTree
 
@@ -43,7 +45,7 @@ def age(top: Path) -> None:
     for folder, _, names in os.walk(os.fsencode(top)):
         for name in names:
             if b"/.git" not in folder and name != b".git":
-                os.utime(os.path.join(folder, name), (1_500_000_000, 1_500_000_000), follow_symlinks=False)
+                os.utime(folder + b"/" + name, (1_500_000_000, 1_500_000_000), follow_symlinks=False)
 
 
 @dataclass
@@ -60,11 +62,24 @@ class World:
         return found.id
 
 
-def opened(top: Path, state: Path, *, ignore: tuple[str, ...] = (), no_git: bool = False, cap: int = 1 << 30) -> World:
+EAGER = Pace(clock_ns=lambda: time.time_ns() + 10_000_000_000, worth_tracking=0)
+"""Takes every file for settled at once, so that even a short test is compared by git's index."""
+
+
+def opened(
+    top: Path,
+    state: Path,
+    *,
+    ignore: tuple[str, ...] = (),
+    no_git: bool = False,
+    cap: int = 1 << 30,
+    pace: Pace = DEFAULT,
+) -> World:
     git = find_git()
     store = Store.open(state / "store.git", git)
     place = locate(top, git, no_git=no_git)
-    return World(git, store, WorkTree.open(place, store, git, run="r", ignore=ignore, max_file_bytes=cap))
+    tree = WorkTree.open(place, store, git, run="r", ignore=ignore, max_file_bytes=cap, pace=pace)
+    return World(git, store, tree)
 
 
 def bytes_of_git(top: Path) -> dict[str, tuple[int, bytes]]:
@@ -81,12 +96,12 @@ def content_hash(top: Path, names: set[bytes]) -> str:
     """Return an independent hash of the content: modes, link texts and bytes of these paths (no git in it)."""
     digest = hashlib.sha256()
     for name in sorted(names):
-        place = os.path.join(os.fsencode(top), name)
-        status = os.lstat(place)
+        place = top / os.fsdecode(name)
+        status = place.lstat()
         if stat.S_ISLNK(status.st_mode):
-            told = b"link " + os.readlink(place)
+            told = b"link " + os.fsencode(place.readlink())
         else:
-            told = b"%d " % bool(status.st_mode & 0o100) + Path(os.fsdecode(place)).read_bytes()
+            told = b"%d " % bool(status.st_mode & 0o100) + place.read_bytes()
         digest.update(b"%d %s\0%d %s\0" % (len(name), name, len(told), told))
     return digest.hexdigest()
 
@@ -95,18 +110,18 @@ def raw_tree(top: Path, scratch: Path, names: set[bytes]) -> str:
     """Return what `git write-tree` gives for the raw bytes of these paths, by git alone."""
     scratch.mkdir(exist_ok=True)
     env = {"PATH": os.environ["PATH"], "GIT_DIR": str(scratch / "g"), "GIT_CONFIG_GLOBAL": os.devnull}
-    env["GIT_WORK_TREE"] = str(top)
     subprocess.run(["git", "init", "-q", "--bare", str(scratch / "g")], check=True, env=env, cwd=scratch)
+    env["GIT_WORK_TREE"] = str(top)
 
     def asked(*args: str, stdin: bytes = b"") -> bytes:
         return subprocess.run(["git", *args], input=stdin, env=env, cwd=top, capture_output=True, check=True).stdout
 
     lines = []
     for name in names:
-        place = os.path.join(os.fsencode(top), name)
-        status = os.lstat(place)
+        place = top / os.fsdecode(name)
+        status = place.lstat()
         link = stat.S_ISLNK(status.st_mode)
-        data = os.readlink(place) if link else Path(os.fsdecode(place)).read_bytes()
+        data = os.fsencode(place.readlink()) if link else place.read_bytes()
         mode = b"120000" if link else b"100755" if status.st_mode & 0o100 else b"100644"
         oid = asked("hash-object", "-w", "--no-filters", "--stdin", stdin=data).strip()
         lines.append(b"%s %s\t%s\0" % (mode, oid, name))
