@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +16,12 @@ from ralph.errors import UserError
 from ralph.facts.reason import Reason
 from ralph.repo.diff import tree_of
 from ralph.repo.gitback import Returned, bring_back
-from ralph.repo.keep import keep_git, kept_folder, kept_modes
+from ralph.repo.keep import keep_git, keep_modes, kept_folder, kept_modes
 from ralph.repo.keeping import Keeping
 from ralph.repo.kept import KeptDamageError, Manifest, Root, read_manifest
 from ralph.repo.rooted import Rooted
 from ralph.repo.store import DamagedError, Store
-from ralph.repo.writeback import Files, Writer, Written
+from ralph.repo.writeback import Files, Modes, Writer, Written
 
 START = "start"
 Present = Callable[[str], str]
@@ -80,6 +79,7 @@ def restore(
     now = _entries(store, present(label)) if there else {}
     before = folder / label
     before.mkdir(mode=0o700)
+    keep_modes(top, before / "modes.json", paths=map(os.fsdecode, now))
     returned = None
     if kept is not None:
         was = _Was(top, kept)
@@ -95,13 +95,17 @@ def _write_files(
     roots, facts = (Root(str(top)),), {"top": str(top)}
     aside = Keeping(folder / label / "ignored", roots=roots, facts=facts, max_bytes=cap_bytes, is_git=False)
     with Rooted(top) as root, aside:
-        writer = Writer(root, now=now, aside=aside, modes=kept_modes(folder / "modes.json"), cap_bytes=cap_bytes)
+        writer = Writer(root, now=now, aside=aside, modes=_modes(folder, state), cap_bytes=cap_bytes)
         writer.write_tree(target, store)
         for kept, missing_only in _kept_files(folder, state):
             writer.write_kept(kept, missing_only=missing_only)
-    with suppress(OSError):
-        (folder / label).rmdir()  # stays where something lies in it
     return writer.told
+
+
+def _modes(folder: Path, state: str) -> Modes:
+    """Return the bits written down for a state; of a numbered one nothing is, so the start's odd ones must do."""
+    at = folder / "modes.json" if state == START else folder / state / "modes.json"
+    return Modes(kept_modes(at), True) if at.exists() else Modes(kept_modes(folder / "modes.json"))
 
 
 def _kept_files(folder: Path, state: str) -> list[tuple[Manifest, bool]]:

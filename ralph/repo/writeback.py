@@ -38,13 +38,22 @@ class Written:
     aside: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Permission bits that trees do not record. odd: path → bits, all that are not 0644 or 0755.
+
+    is_complete: written down in the very state that is restored, so that what is not odd is known to be usual.
+    """
+
+    odd: Mapping[str, int] = field(default_factory=dict)
+    is_complete: bool = False
+
+
 class Writer:
     """Brings one root from the files in `now` to others. now: what a snapshot of this moment holds."""
 
-    def __init__(
-        self, root: Rooted, *, now: Files, aside: Keeping, modes: Mapping[str, int], cap_bytes: int = 1 << 30
-    ) -> None:
-        """modes: permission bits of files that are gone, where git's two do not say it. cap_bytes: of one set-aside."""
+    def __init__(self, root: Rooted, *, now: Files, aside: Keeping, modes: Modes, cap_bytes: int = 1 << 30) -> None:
+        """cap_bytes: of one file that is set aside."""
         self._root = root
         self._now = {os.fsdecode(path): entry for path, entry in now.items() if entry[0] != GITLINK}
         self._aside = aside
@@ -61,7 +70,7 @@ class Writer:
             self._remove(path)
         for path, (mode, oid) in sorted(wanted.items()):
             if self._now.get(path) == (mode, oid):
-                self.told.unchanged += 1
+                self._leave(path, mode)
             elif not _is_ours(path):
                 self.told.blocked.append(f"{path}: not a path of a work tree")
             elif mode == GITLINK:
@@ -114,12 +123,25 @@ class Writer:
             bits = self._bits(path, executable=mode == b"100755")
             self._put(path, partial(self._root.write, path, (data,), mode=bits))
 
-    def _bits(self, path: str, *, executable: bool) -> int:
-        """Return permission bits: the ones written down at the start, else those of the file there, else the usual."""
+    def _leave(self, path: str, mode: bytes) -> None:
+        """Leave a file that holds what it should; only permission bits that git does not see may have to come back."""
+        self.told.unchanged += 1
+        if not self._modes.is_complete or mode == b"120000":
+            return
         status = self._root.stat(path)
-        bits = self._modes.get(path, 0o666 & ~self._mask)
-        if path not in self._modes and status is not None and stat.S_ISREG(status.st_mode):
-            bits = status.st_mode & 0o777
+        bits = self._bits(path, executable=mode == b"100755")
+        if status is not None and stat.S_ISREG(status.st_mode) and status.st_mode & 0o777 != bits:
+            self._root.set_mode(path, bits)
+
+    def _bits(self, path: str, *, executable: bool) -> int:
+        """Return permission bits: the ones written down, else those of the file there, else the usual."""
+        bits = self._modes.odd.get(path)
+        if bits is None and self._modes.is_complete:
+            bits = 0o644
+        if bits is None:
+            status = self._root.stat(path)
+            is_file = status is not None and stat.S_ISREG(status.st_mode)
+            bits = status.st_mode & 0o777 if status is not None and is_file else 0o666 & ~self._mask
         return (bits | (bits & 0o444) >> 2) if executable else bits & ~0o111
 
     def _put(self, path: str, write: Callable[[], None]) -> None:
@@ -167,10 +189,10 @@ class Writer:
 
     def _set_directory_modes(self, wanted: Mapping[str, tuple[bytes, str]]) -> None:
         folders = {"/".join(path.split("/")[:n]) for path in wanted for n in range(1, path.count("/") + 1)}
-        for path in folders & self._modes.keys():
-            status = self._root.stat(path)
-            if status is not None and stat.S_ISDIR(status.st_mode) and status.st_mode & 0o777 != self._modes[path]:
-                self._root.set_mode(path, self._modes[path])
+        for path in folders & self._modes.odd.keys():
+            status, bits = self._root.stat(path), self._modes.odd[path]
+            if status is not None and stat.S_ISDIR(status.st_mode) and status.st_mode & 0o777 != bits:
+                self._root.set_mode(path, bits)
 
 
 def _is_ours(path: str) -> bool:

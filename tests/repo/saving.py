@@ -23,10 +23,13 @@ def listed(top: Path) -> list[bytes]:
     asked = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
     done = subprocess.run(asked, cwd=top, capture_output=True, check=False)
     if done.returncode == 0:
-        return sorted(
-            {path for path in done.stdout.split(b"\0") if path and os.path.lexists(os.fsencode(top) + b"/" + path)}
-        )
-    return sorted(os.fsencode(path.relative_to(top)) for path in top.rglob("*") if path.is_symlink() or path.is_file())
+        paths = {path for path in done.stdout.split(b"\0") if path}
+        return sorted(path for path in paths if _is_content(top / os.fsdecode(path)))
+    return sorted(os.fsencode(path.relative_to(top)) for path in top.rglob("*") if _is_content(path))
+
+
+def _is_content(at: Path) -> bool:
+    return at.is_symlink() or at.is_file()
 
 
 def save(top: Path, store: Store, run: str, label: str) -> str:
@@ -69,3 +72,8 @@ def picture(top: Path) -> dict[str, tuple[str, int, bytes]]:
             elif stat.S_ISREG(status.st_mode):
                 found[here] = ("file", status.st_mode & 0o777, at.read_bytes())
     return found
+
+
+def work(top: Path) -> dict[str, tuple[str, int, bytes]]:
+    """Return the picture of a work tree without its git directory."""
+    return {path: seen for path, seen in picture(top).items() if not path.startswith(".git/")}
