@@ -76,10 +76,13 @@ class SuiteTrail:
         suite = iteration.tests
         if suite is None or suite.verdict not in RAN:
             return False
-        if not counts:
+        before = self.last
+        if before is None:
+            self.fewest = failing_count(suite)  # the first of all is the mark, and nothing to compare with
+        if not counts or before is None:
             self._take(suite)
             return False
-        moved = self._moved(iteration, suite)
+        moved = self._moved(iteration, suite, before=before)
         self._take(suite)
         better = self._beats(iteration, suite) or bool(moved.repaired) or moved.fresh
         self._follow(iteration.number, moved, suite=suite, better=better)
@@ -103,10 +106,7 @@ class SuiteTrail:
             if self.opened_red is None:
                 self.opened_red = red
 
-    def _moved(self, iteration: Iteration, suite: Suite) -> Moved:
-        before = self.last
-        if before is None:
-            return Moved(frozenset(), frozenset(), fresh=False)
+    def _moved(self, iteration: Iteration, suite: Suite, *, before: Suite) -> Moved:
         now = iteration.change or change(before, suite, self.known)
         return Moved(frozenset(now.newly_passing), suite.failing & before.passing, bool(now.fresh))
 
@@ -114,11 +114,10 @@ class SuiteTrail:
         if any(finding.blocks for finding in iteration.findings):
             return False  # fewer failing because tests went away is no progress
         count = failing_count(suite)
-        if self.fewest is not None and count >= self.fewest:
-            return False
-        first = self.fewest is None
-        self.fewest = count
-        return not first
+        assert self.fewest is not None, "the first suite sets the mark"
+        better = count < self.fewest
+        self.fewest = min(count, self.fewest)
+        return better
 
     def _follow(self, number: int, moved: Moved, *, suite: Suite, better: bool) -> None:
         if better or suite.verdict is Verdict.GREEN:
