@@ -153,7 +153,7 @@ def _status(case: PlainCase) -> tuple[Status, bool]:
 
 
 def _name(case: PlainCase) -> str:
-    parts = (stable_id(case.classname or ""), stable_id(case.name or ""))
+    parts = ((case.classname or "").strip(), (case.name or "").strip())
     return stable_id("::".join(part for part in parts if part)) or "(unnamed)"
 
 

@@ -51,11 +51,15 @@ _VOLATILE = (
     (re.compile(r"(?<![\w.-])(?:/private)?(?:/var)?/(?:tmp|folders|TMP)/[^\s\]'\",;:)]*"), "<tmp>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
 )
+_SUSPECT = re.compile(r"[\x00-\x1f\x7f-\xa0\u1680-\u3000]|  |^ | $|\(|0x|/(?:tmp|folders|TMP)/|[0-9a-fA-F]-[0-9a-fA-F]")
+"""Something in an id that may have to be made stable: most ids have nothing of it and cost one look."""
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
 def stable_id(text: str) -> str:
     """Return an id without durations, addresses, temp paths and control characters, capped; "" stays ""."""
+    if len(text) <= ID_CHARS and _SUSPECT.search(text) is None:
+        return text
     full = text
     text = _BLANKS.sub(" ", text[: 4 * ID_CHARS]).strip()
     for pattern, word in _VOLATILE:
