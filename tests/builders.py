@@ -2,8 +2,8 @@
 
 A word of a walk is `TREE[/TREE_AFTER_TESTS][!failing,ids][=outcome][*]`:
 "A" ended in tree A, no suite ran; "B!x,y" the tests x and y fail; "B!" all tests pass; "B/A" the test step took the
-tree back to A; "B=quota" ended as a usage limit; "A*" read so much that it is soft. The first word is the start. All ids named anywhere in a walk are its tests: where
-they do not fail they pass.
+tree back to A; "B=quota" ended as a usage limit; "A*" read so much that it is soft. The first word is the start.
+All ids named anywhere in a walk are its tests: where they do not fail they pass.
 """
 
 from __future__ import annotations
