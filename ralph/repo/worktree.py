@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from ralph.facts.finding import Finding
 from ralph.facts.tree import Changes, Tree
 from ralph.repo.changes import changes_between
+from ralph.repo.contents import contents_of
 from ralph.repo.find import Place
 from ralph.repo.git import Git
 from ralph.repo.head import head_of
@@ -123,6 +125,12 @@ class WorkTree:
         assert first is not None, f"tree {before.id} was not saved"
         assert second is not None, f"tree {after.id} was not saved"
         return changes_between(self._store, first, second)
+
+    def contents(self, tree: Tree, paths: Iterable[str]) -> Mapping[str, bytes | None]:
+        """Return the bytes of files in a saved tree; None for what is not there, no plain file, or over 1 MiB."""
+        saved = self._saved_as(tree)
+        assert saved is not None, f"tree {tree.id} was not saved"
+        return contents_of(self._store, saved, paths)
 
     def moved_since_last_look(self) -> bool:
         """Return whether a path moved since the last look: stat data only, for the idle rule."""

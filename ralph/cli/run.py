@@ -1,0 +1,111 @@
+"""`ralph run`: from the command line to the verdict and the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ralph.cli.dry import shown_plan
+from ralph.cli.options import Chosen, RunCommand, chosen, run_options
+from ralph.config.sources import load
+from ralph.console.lines import Lines
+from ralph.errors import UserError
+from ralph.facts.reason import Reason
+from ralph.facts.run import Conclusion
+from ralph.loop.run import Run
+from ralph.loop.supervise import supervise
+from ralph.process import system
+from ralph.process.signals import Signals
+from ralph.prompt import SIZE_CAP
+from ralph.repo.find import locate
+from ralph.repo.git import find_git
+from ralph.report.verdict import verdict_block
+from ralph.wiring.build import new_run
+from ralph.wiring.order import Order
+
+NESTED = "RALPH_RUN"
+
+
+@click.command(cls=RunCommand)
+@run_options
+def run(**parameters: Any) -> int:
+    """Run an agent on a prompt file, again and again, until the work is done or going on is a waste.
+
+    PROMPT.md is the prompt file (default: prompt.file, else ./PROMPT.md), - reads it from stdin. COMMAND is any
+    program that takes the prompt on stdin.
+    """
+    typed = chosen(parameters)
+    console = Lines(quiet=typed.quiet, as_json=typed.as_json)
+    refuse_nested()
+    ready_process()
+    order = ordered(typed, console=console)
+    if order.dry_run:
+        click.echo(shown_plan(order))
+        return 0
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        return finished(new_run(order, signals=signals, stack=stack), console)
+
+
+def finished(run: Run, console: Lines) -> int:
+    """Run to the end, print the verdict, return the exit code."""
+    conclusion: Conclusion = supervise(run)
+    console.verdict(verdict_block(conclusion))
+    return run.world.exit_code(conclusion)
+
+
+def refuse_nested() -> None:
+    """Refuse to start inside an agent of another run (E2). Raises: UserError (refused)."""
+    if os.environ.get(NESTED):
+        raise UserError(
+            "an agent of a run may not start runs of its own",
+            where=NESTED,
+            fix="Unset it if this shell is yours.",
+            reason=Reason.REFUSED,
+        )
+
+
+def ready_process() -> None:
+    """Make this process fit to supervise. Raises: UserError (refused) on a system that cannot carry the promises."""
+    why = system.unsupported()
+    if why is not None:
+        raise UserError(why, reason=Reason.REFUSED)
+    os.umask(0o077)
+    system.reopen_standard()
+    system.harden()
+
+
+def ordered(typed: Chosen, *, console: Lines) -> Order:
+    """Find the tree and load the configuration. Raises: UserError with all mistakes at once."""
+    here = Path(typed.directory)
+    if not here.is_dir():
+        raise UserError(f"no such folder '{typed.directory}'", where="-C")
+    git = find_git()
+    place = locate(here, git, no_git=bool(typed.flags.get("run.no_git")))
+    flags = dict(typed.flags)
+    text = stdin_prompt() if flags.get("prompt.file") == "-" else None
+    if text is not None:
+        del flags["prompt.file"]
+    loaded = load(
+        flags=flags,
+        environ=os.environ,
+        top=place.top,
+        cwd=Path(os.path.realpath(here)),
+        profile=typed.profile,
+        sets=typed.sets,
+    )
+    return Order(
+        loaded, git, place, dict(os.environ), console, text, accept_config=typed.accept_config, dry_run=typed.dry_run
+    )
+
+
+def stdin_prompt() -> bytes:
+    """Read the prompt from stdin, up to the cap. Raises: UserError on a terminal, where nothing would come."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UserError("stdin is a terminal", where="-", fix="Pipe the prompt in, or name a file.")
+    return sys.stdin.buffer.read(SIZE_CAP + 1)

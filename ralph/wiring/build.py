@@ -1,0 +1,242 @@
+"""Builds a new run: everything checked before anything is started or spent, everything saved before it may change."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import shutil
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from ralph.errors import UserError
+from ralph.facts.run import Conclusion, Opening
+from ralph.facts.settings import ChecklistGate, Settings
+from ralph.facts.suite import Suite
+from ralph.facts.tree import Tree
+from ralph.journal import entries, suites
+from ralph.journal.log import Log
+from ralph.journal.places import Places, RunDir
+from ralph.judge.gates import boxes
+from ralph.judge.history import History
+from ralph.loop.proof import plain_text
+from ralph.loop.run import Run
+from ralph.loop.testing import TestStep
+from ralph.loop.world import Crew, World
+from ralph.process.clock import SystemClock
+from ralph.process.signals import Signals
+from ralph.prompt import Frozen
+from ralph.report.next_steps import next_commands
+from ralph.wiring import earlier
+from ralph.wiring.baseline import baseline
+from ralph.wiring.crew import check_cost, check_tests, find_crew
+from ralph.wiring.ground import Ground, save_start, take_ground
+from ralph.wiring.opening_lines import agent_line, goal_lines, limit_lines, unsaved_lines
+from ralph.wiring.order import Order
+from ralph.wiring.prompts import keep_prompt, prompt_file, read_prompt
+from ralph.wiring.record import Recorder
+from ralph.wiring.times import deadline
+from ralph.wiring.workshop import Workshop, interpreter, no_planted_modules, open_workshop, start_beside
+
+
+def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
+    """Return a run ready for its first iteration. Raises: UserError; then nothing was started, nothing is lost."""
+    settings = order.loaded.settings
+    no_planted_modules(order.top)
+    crew = find_crew(settings, environ=order.environ, top=order.top)
+    prompt = read_prompt(order)
+    check_cost(settings, crew)
+    check_tests(settings, environ=order.environ, top=order.top)
+    places = Places.of(order.top, state_dir=settings.run.state_dir, environ=order.environ)
+    places.prepare()
+    obeyed = earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
+    earlier.check_obeyed(places, obeyed, accepted=order.accept_config)
+    earlier.tidy_up(places, console=order.console)
+    paper = places.new_run(SystemClock().now())
+    stack.callback(forget_if_empty, paper)
+    ground = take_ground(
+        order.place, order.git, places=places, paper=paper, settings=settings, environ=order.environ, stack=stack
+    )
+    earlier.keep_obeyed(places, obeyed)
+    keep_prompt(paper, prompt)
+    workshop = workshop_of(order, ground, signals=signals, stack=stack)
+    return opened(order, ground, workshop=workshop, crew=crew, prompt=prompt, stack=stack)
+
+
+def forget_if_empty(paper: RunDir) -> None:
+    """Remove the folder of a run that ended before its journal began."""
+    if not paper.journal.exists():
+        shutil.rmtree(paper.path, ignore_errors=True)
+
+
+def workshop_of(order: Order, ground: Ground, *, signals: Signals, stack: ExitStack) -> Workshop:
+    """Return the workshop; its scratch folder goes with the run."""
+    settings = order.loaded.settings
+    scratch = ground.paper.made(ground.paper.path / "scratch")
+    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+    made = open_workshop(
+        settings,
+        run=ground.paper.id,
+        top=order.top,
+        scratch=scratch,
+        signals=signals,
+        environ=order.environ,
+        moved=ground.tree.moved_since_last_look,
+        by=interpreter(order.top, scratch, strict=settings.run.strict, console=order.console),
+        stack=stack,
+    )
+    socket = ground.paper.path / "socket"
+    socket.write_text(str(made.channel.path), encoding="utf-8")
+    stack.callback(socket.unlink, missing_ok=True)
+    return made
+
+
+def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prompt: Frozen, stack: ExitStack) -> Run:
+    """Save the start, run the baseline, begin the journal, and return the run."""
+    settings, console = order.loaded.settings, order.console
+    console.say(agent_line(settings, crew))
+    start, unsaved = save_start(ground, settings)
+    start_beside(workshop, settings, top=order.top, folder=ground.paper.made(ground.paper.iteration(0)))
+    ends_at = deadline(settings.limits, SystemClock())
+    step = TestStep(settings, workshop.runner, deadline_s=ends_at)
+    found = run_baseline(settings, ground, step=step, start=start)
+    tree, owned = after_baseline(ground, start)
+    opening = Opening(ground.paper.id, SystemClock().now(), tree, found, boxes_of(settings, order.top))
+    public = Path(settings.run.summary) if settings.run.summary else None
+    recorder = Recorder(ground.paper, console, public=public)
+    log = stack.enter_context(recorder.begin(SystemClock()))
+    began(order, ground, crew=crew, prompt=prompt, opening=opening, log=log)
+    for line in (*limit_lines(settings), *goal_lines(settings, opening), *unsaved_lines(unsaved), *order.loaded.notes):
+        console.say(line)
+    world = world_of(order, ground, workshop=workshop, crew=crew, log=log, recorder=recorder, ends_at=ends_at)
+    step.remember(tree, found)
+    return Run(
+        world,
+        History(opening, settings),
+        opening,
+        prompt,
+        start,
+        tree,
+        step,
+        world.hashes(),
+        f"BLOCKED-{world.nonce()}",
+        test_owned=owned,
+    )
+
+
+def run_baseline(settings: Settings, ground: Ground, *, step: TestStep, start: Tree) -> tuple[Suite, ...]:
+    """Return the suites before iteration 1, kept for the record."""
+    kept, logs = ground.places.path / "baseline.json", ground.paper.iteration(0)
+    found = baseline(settings, step, tree=start, logs=logs, kept=kept, now=SystemClock().now())
+    for suite in found:
+        suites.keep(ground.paper.suites, suite)
+    return found
+
+
+def after_baseline(ground: Ground, start: Tree) -> tuple[Tree, frozenset[str]]:
+    """Return the tree after the baseline, and the paths that it changed: those are a test step's own."""
+    tree = ground.tree.look()
+    if tree.id == start.id:
+        return tree, frozenset()
+    ground.tree.save(tree, "0.tests")
+    owned = frozenset(ground.tree.changes(start, tree).paths)
+    return ground.tree.look(test_owned=owned), owned
+
+
+def boxes_of(settings: Settings, top: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the boxes of each checklist gate's file. Raises: UserError (usage) for a file without any."""
+    found = []
+    for gate in settings.done:
+        if isinstance(gate, ChecklistGate):
+            text = plain_text(top / gate.path)
+            if text is None or not sum(boxes(text)):
+                raise UserError(
+                    "the checklist has no boxes", where=gate.path, fix="Write lines like `- [ ] what is to be done`."
+                )
+            found.append((gate.path, *boxes(text)))
+    return tuple(found)
+
+
+def began(order: Order, ground: Ground, *, crew: Crew, prompt: Frozen, opening: Opening, log: Log) -> None:
+    """Write the first record."""
+    head = opening.tree.head
+    kind, fields = entries.run_started(
+        opening,
+        settings=order.loaded.settings,
+        origins={key: f"{o.kind} {o.where}".strip() for key, o in order.loaded.origins.items()},
+        prompt_hash=prompt.sha256,
+        agent={"name": crew.adapter.name, "argv": list(crew.program), "given": crew.given},
+        repo={"top": str(order.top), "git_dir": str(order.place.git_dir or ""), "head": head},
+        holder=holder_fields(ground),
+    )
+    log.append(kind, fields)
+
+
+def holder_fields(ground: Ground) -> dict[str, object]:
+    """Return who runs this, as the record carries it."""
+    holder = ground.holder
+    return {"pid": holder.pid, "ticks": holder.ticks, "boot": holder.boot}
+
+
+def world_of(
+    order: Order,
+    ground: Ground,
+    *,
+    workshop: Workshop,
+    crew: Crew,
+    log: Log,
+    recorder: Recorder,
+    ends_at: float | None,
+    settings: Settings | None = None,
+    up_before_s: float = 0.0,
+) -> World:
+    """Return the world of the loop."""
+    clock, settings = SystemClock(), settings or order.loaded.settings
+    prompt = prompt_file(order)
+
+    def complete(bare: Conclusion) -> Conclusion:
+        commands = next_commands(
+            bare.stop.reason,
+            run=ground.paper.id,
+            top=str(order.top),
+            best=bare.best,
+            last=recorder.story.next_iteration - 1,
+            state_dir=settings.run.state_dir,
+        )
+        return replace(bare, next_commands=commands)
+
+    def exit_code(conclusion: Conclusion) -> int:
+        reason = conclusion.stop.reason
+        return 0 if reason.value in settings.run.accept else reason.exit_code
+
+    def hashes() -> dict[Path, str | None]:
+        return {
+            file.path: file.sha256 for file in earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
+        }
+
+    return World(
+        settings=settings,
+        clock=clock,
+        processes=workshop.launcher,
+        repo=ground.tree,
+        journal=log,
+        console=order.console,
+        crew=crew,
+        runner=workshop.runner,
+        control=workshop.control,
+        channel=workshop.channel,
+        paper=ground.paper,
+        environment=workshop.environment,
+        prompt_path=prompt.path if prompt else None,
+        started_s=clock.real(),
+        up_before_s=up_before_s,
+        deadline_s=ends_at,
+        scratch=workshop.scratch,
+        hashes=hashes,
+        damage=ground.damage,
+        nonce=lambda: secrets.token_hex(5),
+        jitter=random.random,
+        complete=complete,
+        exit_code=exit_code,
+        publish=lambda conclusion: recorder.publish(conclusion, exit_code(conclusion) if conclusion else None),
+    )

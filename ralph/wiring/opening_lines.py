@@ -1,0 +1,50 @@
+"""The first lines of a run: who works, how isolated, what can end it, what is not saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ralph.config.describe import shown
+from ralph.encode.terminal import one_line
+from ralph.facts.run import Opening
+from ralph.facts.settings import Settings
+from ralph.judge.gates import expected_gates
+from ralph.loop.world import Crew
+from ralph.report.phrases import suite_words
+
+LIMITS = ("limits.iterations", "limits.time", "limits.until", "limits.cost", "limits.tokens", "limits.iteration_time")
+SHOWN = 5
+
+
+def agent_line(settings: Settings, crew: Crew) -> str:
+    """Return line 1."""
+    how = "as given" if crew.given else f"permissions {settings.agent.permissions}"
+    speaks = f" speaking {crew.adapter.name}" if crew.given else ""
+    return f"agent: {one_line(' '.join(crew.program), 160)}{speaks}, {how}, isolation none"
+
+
+def limit_lines(settings: Settings) -> Iterator[str]:
+    """Yield the limits, each printed, unlimited ones by word."""
+    values = dict(shown(settings))
+    words = [f"{key.partition('.')[2].replace('_', ' ')} {values[key]}" for key in LIMITS if values.get(key)]
+    yield f"limits: {', '.join(words)}"
+
+
+def goal_lines(settings: Settings, opening: Opening) -> Iterator[str]:
+    """Yield what can end the run as done, and how the tests stand."""
+    for suite in opening.baseline:
+        yield f"baseline: {suite_words(suite)}{' (reused)' if suite.reused else ''}"
+    gates = expected_gates(settings, opening.tests)
+    if gates:
+        yield f"done when: {', '.join(one_line(g) for g in gates)}"
+    elif opening.tests is not None:
+        yield "the tests are green already: that alone never ends the run; a limit or no progress does"
+    else:
+        yield "no gate: this run can end by a limit or by no progress only; --test and --done add gates"
+
+
+def unsaved_lines(unsaved: tuple[str, ...]) -> Iterator[str]:
+    """Yield what a restore could not bring back."""
+    if unsaved:
+        rest = f" and {len(unsaved) - SHOWN} more" if len(unsaved) > SHOWN else ""
+        yield f"not saved: {'; '.join(one_line(u, 80) for u in unsaved[:SHOWN])}{rest}"
