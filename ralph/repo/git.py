@@ -66,7 +66,6 @@ class Git:
         self._ours: list[str] = []
         settings = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
         self._start = [str(program), "--no-pager", *settings]
-        self._devnull = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
     def adopt(self, directory: Path) -> None:
         """Declare that a git directory, and all below it, was made by us: `OURS_ONLY` commands may use it."""
@@ -114,7 +113,7 @@ class Git:
         return version
 
     def _started(self, argv: list[str], env: dict[str, str], stdin: bytes, deadline: float) -> GitResult:
-        feed = _as_file(stdin) if stdin else self._devnull
+        feed = _as_file(stdin) if stdin else os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         out_r, out_w = os.pipe()
         err_r, err_w = os.pipe()
         try:
@@ -129,8 +128,7 @@ class Git:
         finally:
             os.close(out_w)
             os.close(err_w)
-            if stdin:
-                os.close(feed)
+            os.close(feed)
         try:
             return self._seen_to_its_end(pid, out_r, err_r, deadline)
         finally:
