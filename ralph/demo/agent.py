@@ -36,6 +36,7 @@ def result(text: str, *, cost: float = 0.02, is_error: bool = False, **more: obj
         num_turns=1,
         result=text,
         total_cost_usd=cost,
+        session_id=f"demo-{os.getpid()}",
         usage={"input_tokens": 900, "output_tokens": 100},
         **more,
     )
@@ -159,7 +160,7 @@ def main() -> None:
     """Read the prompt, then do what the scenario says."""
     sys.stdin.buffer.read()
     number = launch_number(Path(sys.argv[2]))
-    say(type="system", subtype="init", session_id=f"demo-{number}-{os.getpid()}", model="demo")
+    say(type="system", subtype="init", session_id=f"demo-{os.getpid()}", model="demo")
     SCENARIOS[sys.argv[1]](number)
 
 

@@ -96,7 +96,8 @@ class UsageFold:
         if key not in self._starts:
             if len(self._starts) >= SESSIONS_KEPT:
                 return
-            self._starts[key] = self._sessions.marks.get(key, Used())
+            # A session without a name cannot have been resumed: all of its figure is this iteration's.
+            self._starts[key] = self._sessions.marks.get(key, Used()) if key else Used()
         self._tops[key] = larger(self._tops.get(key, Used()), used)
         self._sessions.mark(key, self._tops[key])
 

@@ -58,7 +58,7 @@ def suite_words(suite: Suite | None) -> str:
         return ""
     passed = suite.passed if suite.passed is not None else len(suite.passing)
     total = passed + len(suite.failing)
-    counted = suite.verdict in (Verdict.GREEN, Verdict.RED, Verdict.FLAKY) and suite.format != "exit" and passed
+    counted = suite.verdict in (Verdict.GREEN, Verdict.RED, Verdict.FLAKY) and suite.format != "exit" and total
     words = f"{passed}/{total}" if counted else suite.verdict.value
     flaky = " (flaky)" if counted and suite.verdict is Verdict.FLAKY else ""
     return f"{one_line(suite.name, 40)} {words}{flaky}"

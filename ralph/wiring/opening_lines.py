@@ -13,6 +13,7 @@ from ralph.loop.world import Crew
 from ralph.report.phrases import suite_words
 
 LIMITS = ("limits.iterations", "limits.time", "limits.until", "limits.cost", "limits.tokens", "limits.iteration_time")
+UNTIL = "limits.until"
 SHOWN = 5
 
 
@@ -26,7 +27,11 @@ def agent_line(settings: Settings, crew: Crew) -> str:
 def limit_lines(settings: Settings) -> Iterator[str]:
     """Yield the limits, each printed, unlimited ones by word."""
     values = dict(shown(settings))
-    words = [f"{key.partition('.')[2].replace('_', ' ')} {values[key]}" for key in LIMITS if values.get(key)]
+    words = [
+        f"{key.partition('.')[2].replace('_', ' ')} {values[key]}"
+        for key in LIMITS
+        if key != UNTIL or settings.limits.until
+    ]
     yield f"limits: {', '.join(words)}"
 
 
