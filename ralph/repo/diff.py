@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ralph.errors import UserError
+from ralph.repo.objects import GITLINK
+from ralph.repo.policy import ENVIRONMENT
 from ralph.repo.store import Store
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ Status = Literal["added", "removed", "changed", "mode"]
 Entry = tuple[int, bytes]
 """Mode and id of one file in a tree."""
 
+NOT_KEPT = int(GITLINK, 8)
 PATCH = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv")
 COUNTS = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
 
@@ -74,10 +77,11 @@ def patch(store: Store, run: str, a: str, b: str) -> bytes:
 
 @contextmanager
 def opened(store: Store) -> Iterator[Repo]:
-    """Open the private store with GitPython, object database in pure Python: no process is started.
+    """Open the private store with GitPython; its one helper process ends with the `with`.
 
     Its import asks `git` for its version, by whatever name it finds on PATH; a PATH that leads into the work tree would
-    run what lies there. So the import sees our own git, and the environment is as before when it is done.
+    run what lies there. So the import sees our own git, and the environment is as before when it is done. GIT_DIR and
+    its like of whoever called us would make the helper read another repository: our own environment outweighs them.
     """
     name = "GIT_PYTHON_GIT_EXECUTABLE"
     before = os.environ.get(name)
@@ -89,7 +93,9 @@ def opened(store: Store) -> Iterator[Repo]:
             del os.environ[name]
         else:
             os.environ[name] = before
-    with git.Repo(store.path, odbt=git.GitDB, search_parent_directories=False, expand_vars=False) as repo:
+    with git.Repo(store.path, odbt=git.GitCmdObjectDB, search_parent_directories=False, expand_vars=False) as repo:
+        place = {"GIT_DIR": str(store.path), "GIT_OBJECT_DIRECTORY": str(store.path / "objects")}
+        repo.git.update_environment(**ENVIRONMENT, **place, GIT_COMMON_DIR=str(store.path))
         yield repo
 
 
@@ -100,8 +106,11 @@ def _changes(repo: Repo, *, old: str, new: str, counts: Mapping[str, tuple[int, 
             status = "added" if before is None else "removed"
         elif before[1] == after[1]:
             status = "mode"
+        modes = (before[0] if before else 0, after[0] if after else 0)
         added, removed = (0, 0) if status == "mode" else counts.get(path, (None, None))
-        yield FileChange(path, status, added, removed, before[0] if before else 0, after[0] if after else 0)
+        if NOT_KEPT in modes:  # git would count the line "Subproject commit"
+            added = removed = None
+        yield FileChange(path, status, added, removed, *modes)
 
 
 def _tree(repo: Repo, oid: str) -> Tree:

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
+from ralph.facts.tree import Tree
 from ralph.repo.diff import tree_of
 from ralph.repo.gitback import Returned, bring_back
 from ralph.repo.keep import keep_git, keep_modes, kept_folder, kept_modes
@@ -26,6 +28,13 @@ from ralph.repo.writeback import Files, Modes, Writer, Written
 START = "start"
 Present = Callable[[str], str]
 """Saves the work tree as it is now under a label, and returns the id of its tree in the store."""
+
+
+class Looking(Protocol):
+    """The part of the port `Repo` that saves the present."""
+
+    def look(self) -> Tree: ...
+    def save(self, tree: Tree, label: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,16 @@ class Restored:
         """Return whether everything asked for is back."""
         files = self.files
         return not (files.blocked or files.unsaved or files.damaged or (self.git is not None and self.git.damaged))
+
+
+def saving(repo: Looking, store: Store, run: str) -> Present:
+    """Return the `present` that looks with the run's own fingerprint. repo: opened for that store and run."""
+
+    def save(label: str) -> str:
+        repo.save(repo.look(), label)
+        return store.labels(run)[label]
+
+    return save
 
 
 def restore(

@@ -162,9 +162,9 @@ class Watchlist:
             return
         was, is_now = _named(self._refs), _named(refs)
         if refs.branch is not None and refs.branch != self._refs.branch:
-            yield Finding("branch-changed", f"{was} -> {is_now}", (was, is_now))
+            yield Finding("branch-changed", f"{was} -> {is_now}", tuple(sorted((was, is_now))))
         elif refs.branch is None and self._refs.branch is not None:
-            yield Finding("head-detached", f"{was} -> {is_now}", (was, is_now))
+            yield Finding("head-detached", f"{was} -> {is_now}", tuple(sorted((was, is_now))))
         if self._refs.branch is None and self._refs.commit is not None:
             yield from self._orphaned(self._refs.commit)
 

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
+from ralph.repo.diff import diff
+from ralph.repo.find import locate
 from ralph.repo.git import find_git
 from ralph.repo.keep import keep_all, kept_folder
 from ralph.repo.kept import read_manifest
-from ralph.repo.restore import Restored, restore
+from ralph.repo.restore import Restored, restore, saving
 from ralph.repo.store import Store
+from ralph.repo.worktree import WorkTree
 from tests.repo.planted import executed, plant
 from tests.repo.saving import git, picture, save, work
 
@@ -463,13 +466,49 @@ def test_a_nested_repository_comes_back_with_its_git_directory(user: User) -> No
     assert state_of(nested) == seen
 
 
+def test_the_real_fingerprint_saves_what_a_restore_brings_back(user: User) -> None:
+    """C10, C18: with a nested repository, whose content lies in the same saved tree."""
+    nested = user.top / "sub"
+    nested.mkdir()
+    git(nested, "init", "-q", "-b", "main")
+    (nested / "f").write_text("nested\n")
+    git(nested, "add", "f")
+    git(nested, "commit", "-qm", "nested")
+    (nested / "g").write_text("nested, not committed\n")
+    (user.top / "new").write_text("not committed\n")
+    (user.top / "build").mkdir()
+    (user.top / "build" / "out").write_text("ignored\n")
+    program = find_git()
+
+    def opened() -> WorkTree:
+        place = locate(user.top, program, no_git=False)
+        return WorkTree.open(place, user.store, program, run=RUN, ignore=(), max_file_bytes=1 << 20)
+
+    repo = opened()
+    present = saving(repo, user.store, RUN)
+    tree = present("start")
+    seen = state_of(user.top), state_of(nested)
+    before = picture(user.top)
+    keep_all(repo.place, user.store, RUN, tree=tree, also=(), max_bytes=1 << 20, nested=(nested,))
+    shutil.rmtree(nested)
+    (user.top / "a").write_text("agent\n")
+    shutil.rmtree(user.top / ".git")
+    (user.top / "later").touch()
+    told = restore(user.top, user.store, RUN, "start", git=True, present=saving(opened(), user.store, RUN))
+    assert told.is_whole, told
+    assert picture(user.top) == before
+    assert (state_of(user.top), state_of(nested)) == seen
+    assert [change.path for change in diff(user.store, RUN, "start", told.saved_as)] == ["a", "later", "sub/f", "sub/g"]
+
+
 NAMES = st.sampled_from(["a", "b c", "d\n", "é", "-x", "q", "r.txt"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 CONTENT = st.tuples(st.sampled_from(["file", "program", "link", "private"]), st.binary(max_size=40))
 TREES = st.dictionaries(PATHS, CONTENT, max_size=8)
+Generated = dict[str, tuple[str, bytes]]
 
 
-def fill(top: Path, files: dict[str, tuple[str, bytes]]) -> None:
+def fill(top: Path, files: Generated) -> None:
     """Write generated files; one whose place is taken by another is skipped."""
     for path, (kind, data) in files.items():
         at = top / path
@@ -484,16 +523,26 @@ def fill(top: Path, files: dict[str, tuple[str, bytes]]) -> None:
 
 
 @given(before=TREES, after=TREES, whole=st.booleans(), packed=st.booleans())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None)
 def test_any_tree_comes_back_after_any_other(
-    tmp_path_factory: pytest.TempPathFactory,
-    before: dict[str, tuple[str, bytes]],
-    after: dict[str, tuple[str, bytes]],
-    whole: bool,
-    packed: bool,
+    tmp_path_factory: pytest.TempPathFactory, before: Generated, after: Generated, whole: bool, packed: bool
 ) -> None:
     """Every byte, mode, link, branch, stash and reflog, whether the agent deleted all of it or left another tree."""
-    user = make_user(tmp_path_factory.mktemp("any"))
+    comes_back(tmp_path_factory.mktemp("any"), before, after, whole=whole, packed=packed)
+
+
+@pytest.mark.slow
+@given(before=TREES, after=TREES, whole=st.booleans(), packed=st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_any_of_many_trees_comes_back_after_any_other(
+    tmp_path_factory: pytest.TempPathFactory, before: Generated, after: Generated, whole: bool, packed: bool
+) -> None:
+    """The same claim, many more times."""
+    comes_back(tmp_path_factory.mktemp("any"), before, after, whole=whole, packed=packed)
+
+
+def comes_back(folder: Path, before: Generated, after: Generated, *, whole: bool, packed: bool) -> None:
+    user = make_user(folder)
     (user.top / "a").write_text("stashed\n")
     git(user.top, "stash", "-q")
     git(user.top, "rm", "-q", "a")
