@@ -37,7 +37,7 @@ class Keepsake:
             self._fold()
 
     def _fold(self) -> None:
-        block = zlib.compress(b"".join(self._open), 6)
+        block = zlib.compress(b"".join(self._open), 1)
         self._open, self._open_bytes = [], 0
         self._blocks.append(block)
         self._kept_bytes += len(block)

@@ -198,10 +198,10 @@ def _finished(story: Story, record: Record) -> None:
     story.totals = plus(story.totals, iteration.spent, elapsed_s=iteration.elapsed_s)
     for finding in iteration.findings:
         _note(story, finding, iteration.number)
-    if iteration.tests:
-        story.last = iteration.tests
+    if tests := iteration.tests:
+        story.last = tests
         if not any(finding.blocks for finding in iteration.findings):
-            _improve(story, iteration.number, iteration.tests)
+            _improve(story, iteration.number, tests)
 
 
 def _improve(story: Story, number: int, suite: Suite) -> None:

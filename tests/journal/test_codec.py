@@ -113,7 +113,7 @@ def test_the_error_names_the_path() -> None:
     data["suites"][0]["failing"] = ["a", 7]
     with pytest.raises(Misshapen, match=r"^\.suites\[0\]\.failing\[1\]: expected text, got int"):
         from_json(Iteration, data)
-    data = {"trees": {"before": {"id": "x"}}}
+    data["suites"], data["trees"]["before"] = [], {"id": "x"}
     with pytest.raises(Misshapen, match=r"^\.trees\.before: without state"):
         from_json(Iteration, data)
 

@@ -44,18 +44,18 @@ def test_a_crash_at_every_effect_recovers(tmp_path: Path) -> None:
     while crashed:
         folder = tmp_path / str(point)
         folder.mkdir()
-        world = World(folder / "journal.jsonl", iterations=3)
+        world = World(folder / "journal.jsonl", iterations=2)
         story, crashed = ended(world, point)
         sound(world, story)
         point += 1
-    assert point > 60
+    assert point > 50
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_crash_while_recovering_from_a_crash_recovers(tmp_path: Path, seed: int) -> None:
     """S1, CrashAt x CrashAt, sampled."""
     dice = random.Random(seed)
-    world = World(tmp_path / "journal.jsonl", iterations=3)
+    world = World(tmp_path / "journal.jsonl", iterations=2)
     story, _ = ended(world, dice.randrange(60), dice.randrange(30))
     sound(world, story)
 
@@ -66,7 +66,7 @@ def test_five_hundred_double_crashes_recover(tmp_path: Path) -> None:
     for number in range(500):
         folder = tmp_path / str(number)
         folder.mkdir()
-        world = World(folder / "journal.jsonl", iterations=3)
+        world = World(folder / "journal.jsonl", iterations=2)
         story, _ = ended(world, dice.randrange(60), dice.randrange(40), dice.randrange(40))
         sound(world, story)
 
@@ -74,23 +74,23 @@ def test_five_hundred_double_crashes_recover(tmp_path: Path) -> None:
 def test_without_the_hold_the_harness_fails(tmp_path: Path) -> None:
     """Negative control: what is not written before the agent starts is forgotten."""
     seen = set()
-    for point in range(70):
+    for point in range(50):
         folder = tmp_path / str(point)
         folder.mkdir()
-        world = World(folder / "journal.jsonl", iterations=3, holds=False)
+        world = World(folder / "journal.jsonl", iterations=2, holds=False)
         story, _ = ended(world, point)
         seen |= set(world.faults(story))
     assert "an iteration number was used twice" in seen
     assert "budget under-counted" in seen
 
 
-def lost(tmp_path: Path, *, syncs: bool, rounds: int = 80) -> set[str]:
+def lost(tmp_path: Path, *, syncs: bool, rounds: int = 64) -> set[str]:
     """Return the faults after a power loss at each point."""
     seen = set()
     for point in range(rounds):
         folder = tmp_path / f"{syncs}-{point}"
         folder.mkdir()
-        world = World(folder / "journal.jsonl", iterations=3)
+        world = World(folder / "journal.jsonl", iterations=2)
         effects = LossyCrash(point, syncs=syncs)
         try:
             story = world.session(effects)

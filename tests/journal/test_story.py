@@ -158,7 +158,7 @@ JUNK: list[object] = [None, True, -1, 10**400, 1.5, "", "x", [], [None], {}, {"n
 def test_fields_of_any_shape_never_raise() -> None:
     """R092: valid JSON of the wrong shape."""
     dice = random.Random(7)
-    for _ in range(3000):
+    for _ in range(1000):
         kind, fields = dice.choice(EVERYTHING)
         bent = {key: dice.choice(JUNK) if dice.random() < 0.3 else value for key, value in fields.items()}
         inner = bent.get("iteration")

@@ -20,42 +20,14 @@ from ralph.journal.summary import iteration_view, summary, write_summary
 from tests.journal.examples import iteration, started, stopped, suite
 from tests.journal.test_story import records
 
-KEYS = [
-    "schema",
-    "run",
-    "status",
-    "reason",
-    "exit_code",
-    "detail",
-    "verified",
-    "evidence",
-    "totals",
-    "tests",
-    "best",
-    "findings",
-    "isolation",
-    "iterations_total",
-    "iterations",
-]
-ITERATION_KEYS = [
-    "n",
-    "started_at",
-    "elapsed_s",
-    "outcome",
-    "exit",
-    "until",
-    "trees",
-    "head",
-    "diff",
-    "tests",
-    "tokens",
-    "cost",
-    "turns",
-    "signals",
-    "swept",
-    "answer",
-    "findings",
-]
+KEYS = (
+    *("schema", "run", "status", "reason", "exit_code", "detail", "verified", "evidence", "totals", "tests", "best"),
+    *("findings", "isolation", "iterations_total", "iterations"),
+)
+ITERATION_KEYS = {
+    *("n", "started_at", "elapsed_s", "outcome", "exit", "until", "trees", "head", "diff", "tests", "tokens", "cost"),
+    *("turns", "signals", "swept", "answer", "findings"),
+}
 
 
 def told(*numbers: int, micro: int | None = 250_000) -> list[entries.Entry]:
@@ -64,10 +36,10 @@ def told(*numbers: int, micro: int | None = 250_000) -> list[entries.Entry]:
 
 def test_the_keys_are_those_of_the_design() -> None:
     data = summary(fold(records(started(), *told(1), stopped())), status="stopped")
-    assert list(data) == KEYS
+    assert tuple(data) == KEYS
     shown = data["iterations"]
     assert isinstance(shown, list)
-    assert set(ITERATION_KEYS) <= set(shown[0])
+    assert set(shown[0]) >= ITERATION_KEYS
     assert data["totals"] == {
         "iterations": 1,
         "elapsed_s": 12.5,
@@ -87,7 +59,7 @@ def test_a_running_one_claims_no_ending() -> None:
 
 def test_before_the_first_record_there_is_a_summary_too() -> None:
     data = summary(fold([]), status="running")
-    assert list(data) == KEYS
+    assert tuple(data) == KEYS
     assert data["tests"] == {"baseline": None, "best": None, "last": None}
 
 
