@@ -14,7 +14,7 @@ import select
 import sys
 import time
 
-LAST_TERM_S, QUIET_S, DRAIN_S, ROUNDS, REPORTS, NEVER, ALL = 0.15, 0.2, 3.0, 2000, 200, 1e18, range(1, 32)
+LAST_TERM_S, QUIET_S, DRAIN_S, ROUNDS, REPORTS, NEVER, ALL = 0.15, 0.2, 1.0, 2000, 200, 1e18, range(1, 32)
 
 
 def attempt(act, *args):

@@ -10,8 +10,9 @@ from ralph.process.rawlog import RawLog
 
 _READ = 256 << 10
 """More leaves the processor's cache and is slower (measured), a pipe holds 64 KiB anyway."""
-TURN = 512 << 10
-"""Bytes read from one pipe before deadlines are looked at again (B8): two pipes make 1 MiB a turn."""
+_TURN = 512 << 10
+_TURN_LINES = 8192
+"""Bytes and lines taken from one pipe before deadlines are looked at again (B8): two pipes make 1 MiB a turn."""
 
 
 class Outlet:
@@ -28,10 +29,10 @@ class Outlet:
         self._log = log
 
     def read(self) -> list[bytes]:
-        """Return the lines that are there, of at most one turn's bytes; `open` turns false at end-of-file."""
+        """Return the lines that are there, about one turn's worth at most; `open` turns false at end-of-file."""
         found: list[bytes] = []
-        left = TURN
-        while left > 0 and self.open:
+        left = _TURN
+        while left > 0 and len(found) < _TURN_LINES and self.open:
             try:
                 chunk = os.read(self.fd, _READ)
             except BlockingIOError:
