@@ -13,6 +13,7 @@ from ralph.facts.run import Moment, Stop, Totals
 from ralph.facts.settings import Limits, Settings
 from ralph.facts.usage import Charge, Price, Source, Tokens
 from ralph.judge.history import History
+from ralph.judge.stream import StreamFacts
 from ralph.judge.words import dollars, lasting
 
 FIRST_SHARE = 4
@@ -81,6 +82,18 @@ def settle(
     if not figures:
         return Charge(None, Source.UNKNOWN)
     return Charge(*max(figures, key=lambda figure: figure[0]))
+
+
+def charged(stream: StreamFacts, price: Price | None, held: Hold, *, started: bool, capped: bool) -> Charge:
+    """Return what an agent run is charged by what its stream told; its figures are final only with a terminal event.
+
+    Without one (killed, cut off, odd) what it told so far is a lower bound: "seen live".
+    """
+    priced = price.of(stream.tokens) if price is not None and stream.tokens is not None else None
+    if stream.finish is None:
+        live = live_micro(stream.tokens, stream.micro, price)
+        return settle(None, None, live, held, started=started, capped=capped)
+    return settle(stream.micro, priced, None, held, started=started, capped=capped, conflicting=stream.conflicting)
 
 
 def _blind(reported: int | None, priced: int | None, held: Hold, *, capped: bool, conflicting: bool) -> int | None:

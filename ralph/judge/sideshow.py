@@ -14,31 +14,24 @@ from ralph.judge.step import Kind, Step
 PLAN_NAMES = frozenset(
     {"fix_plan.md", "implementation_plan.md", "plan.md", "todo.md", "tasks.md", "prd.json", "progress.txt"}
 )
-LOCKS = """
-package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lockb poetry.lock pdm.lock uv.lock pipfile.lock
-cargo.lock gemfile.lock composer.lock go.sum flake.lock mix.lock pubspec.lock packages.lock.json
-"""
 CACHES = "__pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .cache .gradle htmlcov node_modules"
-LOCK_NAMES = frozenset(LOCKS.split())
 NOISE_NAMES = ("*.log", ".coverage", ".coverage.*", "coverage.xml", "*.pyc", "*.tsbuildinfo", ".ds_store", "*.swp")
 NOISE_FOLDERS = frozenset(CACHES.split())
 
-Side = Literal["plan", "lock", "noise"]
-PLAN_LIMIT = 5
-LOCK_LIMIT = 8
+Side = Literal["plan", "noise"]
+ASIDE_LIMIT = 5
 CLAIM_LIMIT = 3
 
 
 def side(path: str, *, plans: frozenset[str]) -> Side | None:
     """Return which side matter a changed path is, None where it is content. plans: paths of checklist gates.
 
-    Documents are content like any other; a name in the table of plans is a plan in any folder.
+    Documents are content like any other, and so are lock files: people commit eight of them in a row. A name in the
+    table of plans is a plan in any folder.
     """
     *folders, name = path.lower().split("/")
     if path in plans or name in PLAN_NAMES:
         return "plan"
-    if name in LOCK_NAMES:
-        return "lock"
     if not NOISE_FOLDERS.isdisjoint(folders) or any(fnmatch(name, pattern) for pattern in NOISE_NAMES):
         return "noise"
     return None
@@ -46,11 +39,10 @@ def side(path: str, *, plans: frozenset[str]) -> Side | None:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """One iteration that changed side matter only. limit: how many in a row of its sort are too many."""
+    """One iteration that changed side matter only."""
 
     number: int
     paths: tuple[str, ...]
-    limit: int
 
 
 class Sideshow:
@@ -60,7 +52,7 @@ class Sideshow:
 
     def __init__(self, settings: Settings) -> None:
         self._plans = frozenset(gate.path for gate in settings.done if isinstance(gate, ChecklistGate))
-        self.asides: deque[Aside] = deque(maxlen=LOCK_LIMIT)
+        self.asides: deque[Aside] = deque(maxlen=ASIDE_LIMIT)
         self.claims: deque[int] = deque(maxlen=CLAIM_LIMIT)
         self._red: tuple[str, ...] = ()
 
@@ -82,8 +74,7 @@ class Sideshow:
         if not sides or None in sides:
             self.asides.clear()
             return
-        limit = LOCK_LIMIT if "lock" in sides else PLAN_LIMIT
-        self.asides.append(Aside(iteration.number, iteration.changes.paths[:20], limit))
+        self.asides.append(Aside(iteration.number, iteration.changes.paths[:20]))
 
     def _claim(self, iteration: Iteration, *, better: bool) -> None:
         red = tuple(_gate_key(gate.name, gate.detail) for gate in iteration.gates if not gate.holds)

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph.facts.ending import Cut, Why
+from ralph.facts.event import Finish, Finished
 from ralph.facts.iteration import Spent
 from ralph.facts.reason import Reason
 from ralph.facts.run import Moment, Stop, Totals
 from ralph.facts.settings import Limits, Settings
 from ralph.facts.usage import Charge, Price, Source, Tokens
-from ralph.judge.budget import Hold, hold, live_cut, live_micro, overshoot, settle
+from ralph.judge.budget import Hold, charged, hold, live_cut, live_micro, overshoot, settle
+from ralph.judge.stream import StreamFacts
 from tests.builders import NOON, history
 
 ONE = 1_000_000
@@ -80,6 +82,26 @@ def test_results_that_contradict_each_other_charge_the_hold() -> None:
     twice = {"started": True, "conflicting": True}
     assert settle(5, None, None, Hold(9), capped=True, **twice) == Charge(9, Source.HOLD)
     assert settle(5, None, None, Hold(9), capped=False, **twice) == Charge(5, Source.REPORTED)
+
+
+DONE = StreamFacts(micro=5, tokens=Tokens(1, 1), finish=Finished(Finish.OK))
+
+
+@pytest.mark.parametrize(
+    ("told", "price", "capped", "expected"),
+    [
+        pytest.param(DONE, None, True, Charge(5, Source.REPORTED), id="a result"),
+        pytest.param(DONE, Price(2 * ONE, 10 * ONE), True, Charge(12, Source.PRICED), id="dearer by its tokens"),
+        pytest.param(replace(DONE, finish=None), None, True, Charge(9, Source.HOLD), id="D8 no result, a cap"),
+        pytest.param(replace(DONE, finish=None), None, False, Charge(5, Source.SEEN_LIVE), id="R071 no result"),
+        pytest.param(replace(DONE, conflicting=True), None, True, Charge(9, Source.HOLD), id="B6 two results"),
+        pytest.param(StreamFacts(), None, False, Charge(None, Source.UNKNOWN), id="nothing told"),
+    ],
+)
+def test_a_stream_is_final_only_with_its_terminal_event(
+    told: StreamFacts, price: Price | None, capped: bool, expected: Charge
+) -> None:
+    assert charged(told, price, Hold(9 if capped else None), started=True, capped=capped) == expected
 
 
 MONEY = st.none() | st.integers(-(10**12), 10**12)

@@ -10,10 +10,11 @@ import pytest
 from ralph.facts.finding import Finding
 from ralph.facts.iteration import Spent
 from ralph.facts.run import Best, Totals
-from ralph.facts.settings import Limits, Settings
+from ralph.facts.settings import Limits, Settings, StopRules
 from ralph.facts.suite import Verdict
 from ralph.facts.tree import Tree
 from ralph.facts.usage import Charge, Source, Tokens
+from ralph.judge import trail
 from ralph.judge.history import WINDOW, History
 from ralph.judge.step import Kind
 from ralph.judge.stops import decide
@@ -186,3 +187,34 @@ def test_a_full_window_costs_no_more_while_nothing_moves() -> None:
     assert len(past.seen) == 1
     assert len(past.stretch.wandering) <= 8
     assert len(past.trail.stuck) <= 10
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("A B", ""),
+        ("A A", "1/3 without progress"),
+        ("A B A B", "1/3 without progress, 2/3 in known states"),
+        ("A A A=quota A", "2/3 without progress"),
+    ],
+)
+def test_how_near_a_stop_is_can_be_shown(words: str, expected: str) -> None:
+    """R041: printed in every iteration's line."""
+    assert history(words).stretch.words() == expected
+
+
+def test_a_rule_that_is_off_is_not_shown() -> None:
+    off = Settings(stop=StopRules(no_progress=None, oscillation=None))
+    assert history("A A B A B", off).stretch.words() == ""
+
+
+def test_known_tests_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trail, "IDS_KEPT", 2)
+    past = history("A!x B!x")
+    past.add(replace(iteration(2, before="B", agent="C"), suites=(suite(["new"]),)))
+    assert past.known_tests == {"x", "test_always_green"}
+
+
+def test_breaks_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trail, "BREAKS_KEPT", 1)
+    assert len(history("A!o B!o,x,y").trail.breaks) == 1

@@ -252,6 +252,7 @@ def test_memory_is_capped_whatever_the_agent_says(monkeypatch: pytest.MonkeyPatc
         made.see(ToolCalled(f"open{i}", "x", None))
         made.see(UsageSeen(Scope.CALL, f"k{i}", Tokens(1), 1))
         made.see(UsageSeen(Scope.SESSION, f"k{i}", Tokens(1), 1))
+    fold(UsageSeen(Scope.SESSION, "later", Tokens(1)), memory=memory)
     told = made.facts()
     assert (told.micro, told.tokens, len(told.denied), len(memory.results)) == (10, Tokens(10), 3, 3)
     assert (len(made._calls), len(made._turns), len(memory.sessions.marks)) == (3, 3, 3)  # the caps themselves

@@ -49,9 +49,12 @@ BREAKERS = (
 
 def agent_failing(history: History, _settings: Settings, _moment: Moment) -> Stop | None:
     """Stop when one of the breakers is full."""
+    newest = history.newest
+    if newest is None or newest.outcome not in ANY_TROUBLE:
+        return None
     for breaker in BREAKERS:
         row = history.tail(breaker.outcomes, no_news=breaker.no_news)
-        if len(row) >= breaker.limit and row[-1] is history.newest:
+        if len(row) >= breaker.limit:
             return _stop(breaker, row[-breaker.limit :])
     return None
 

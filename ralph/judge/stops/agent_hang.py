@@ -15,8 +15,11 @@ LIMIT = 3
 
 def agent_hang(history: History, _settings: Settings, _moment: Moment) -> Stop | None:
     """Stop at the third iteration in a row that was timed out or idle and left no new state."""
+    newest = history.newest
+    if newest is None or newest.outcome not in HUNG:
+        return None
     row = history.tail(HUNG, no_news=True)[-LIMIT:]
-    if len(row) < LIMIT or row[-1] is not history.newest:
+    if len(row) < LIMIT:
         return None
     numbers = tuple(one.number for one in row)
     said = f": {quote(row[-1].detail)}" if row[-1].detail else ""

@@ -22,6 +22,8 @@ def agent_setup(history: History, _settings: Settings, _moment: Moment) -> Stop 
         return None
     if newest.outcome in AT_ONCE:
         return _stop((newest,), f"the agent cannot run as it is set up ({newest.outcome.value})")
+    if newest.outcome is not Outcome.FAILED:
+        return None
     row = history.tail(frozenset({Outcome.FAILED}))[-OVERFLOWS:]
     if len(row) == OVERFLOWS and all(one.detail.startswith(CONTEXT_OVERFLOW) for one in row):
         return _stop(row, f"{span([one.number for one in row])} overflowed the model's context (misconfigured)")

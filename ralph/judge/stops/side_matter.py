@@ -1,4 +1,4 @@
-"""Every iteration has a new state, but only the plan file, lock files or noise such as logs make it new."""
+"""Every iteration has a new state, but only the plan file or noise such as logs makes it new."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ralph.judge.words import some, span
 
 
 def side_matter(history: History, settings: Settings, _moment: Moment) -> Stop | None:
-    """Stop after five such iterations in a row, eight where lock files are among them."""
-    rows = list(history.side.asides)
-    if settings.stop.no_progress is None or history.step is None or not rows:
+    """Stop after five such iterations in a row."""
+    row, step = history.side.asides, history.step
+    if (
+        settings.stop.no_progress is None
+        or step is None
+        or len(row) < (row.maxlen or 0)
+        or row[-1].number != step.number
+    ):
         return None
-    newest = rows[-1]
-    limit = max(aside.limit for aside in rows[-newest.limit :])
-    if newest.number != history.step.number or len(rows) < limit:
-        return None
-    row = rows[-limit:]
     numbers = tuple(aside.number for aside in row)
     paths = sorted({path for aside in row for path in aside.paths})
     return Stop(

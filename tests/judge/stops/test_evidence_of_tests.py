@@ -161,7 +161,7 @@ def touching(paths: tuple[str, ...], count: int) -> tuple[Iteration, ...]:
         pytest.param(("PLAN.md",), 5, Reason.NO_PROGRESS, id="the plan only"),
         pytest.param(("work/STEPS.txt",), 5, Reason.NO_PROGRESS, id="the file of the checklist gate only"),
         pytest.param(("build/app.log", "a/__pycache__/b.pyc"), 5, Reason.NO_PROGRESS, id="noise only"),
-        pytest.param(("uv.lock",), 8, Reason.NO_PROGRESS, id="lock files only"),
+        pytest.param(("uv.lock",), 12, None, id="must not fire on lock files only"),
         pytest.param(("uv.lock", "pyproject.toml"), 12, None, id="must not fire on dependency updates"),
         pytest.param(("docs/guide.md", "README.md"), 12, None, id="must not fire on docs-only work"),
         pytest.param(("STATUS.md",), 12, None, id="R035 a heartbeat file is content, unless ignored"),
@@ -183,7 +183,7 @@ def test_must_not_fire_on_a_plan_writing_iteration() -> None:
 
 def test_the_sides_of_a_path_are_told_apart() -> None:
     assert side("sub/TODO.md", plans=frozenset()) == "plan"
-    assert side("Cargo.lock", plans=frozenset()) == "lock"
+    assert side("Cargo.lock", plans=frozenset()) is None
     assert side("x/node_modules/y.js", plans=frozenset()) == "noise"
     assert side("src/plan.py", plans=frozenset()) is None
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph.facts.finding import Signal
 from ralph.facts.outcome import Outcome
 from ralph.facts.reason import Reason
 from ralph.facts.run import Stop
@@ -104,6 +105,12 @@ def test_denied_tools_are_named_with_the_way_out() -> None:
     assert stop is not None
     assert "tools were denied (Edit, Write)" in stop.detail
     assert "agent.permissions" in stop.detail
+
+
+def test_loops_inside_are_named() -> None:
+    stop = ending("A A A A", signals=(Signal("identical-call", "end"),))[1]
+    assert stop is not None
+    assert stop.detail.endswith("; loops were seen inside (identical-call)")
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
