@@ -42,10 +42,10 @@ def commits(file: Path) -> Iterator[Iteration]:
 
 
 def stops(file: Path) -> tuple[int, Counter[str], float]:
-    """Return how many commits there are, the stops by reason, and seconds taken."""
+    """Return how many commits there are, the stops by reason, and processor seconds taken."""
     first, *rest = commits(file)
     history, found = History(Opening("run", START, first.trees.agent), ENDLESS), Counter[str]()
-    began = time.perf_counter()
+    began = time.process_time()
     for one in rest:
         history.add(one)
         stop = decide(history, ENDLESS, Moment(0.0))
@@ -53,11 +53,11 @@ def stops(file: Path) -> tuple[int, Counter[str], float]:
             found[stop.reason.value] += 1
             history.restart_stretch()
             print(f"    {stop.reason.value}: {stop.detail}")
-    return len(rest), found, time.perf_counter() - began
+    return len(rest), found, time.process_time() - began
 
 
 def scale(count: int = 10_000) -> float:
-    """Return the seconds it takes to decide a run of so many iterations again."""
+    """Return the processor seconds it takes to decide a run of so many iterations again."""
     rows = [
         Iteration(
             n, START, Trees(Tree(f"t{n - 1}", f"t{n - 1}"), here := Tree(f"t{n}", f"t{n}"), here), Outcome.COMPLETED
@@ -65,11 +65,11 @@ def scale(count: int = 10_000) -> float:
         for n in range(1, count + 1)
     ]
     history = History(Opening("run", START, Tree("t0", "t0")), ENDLESS)
-    began = time.perf_counter()
+    began = time.process_time()
     for one in rows:
         history.add(one)
         assert decide(history, ENDLESS, Moment(0.0)) is None
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def main() -> None:
