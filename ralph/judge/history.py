@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Set
 
-from ralph.facts.iteration import Iteration
+from ralph.facts.iteration import Iteration, Spent
 from ralph.facts.outcome import VOID, Outcome
 from ralph.facts.run import Best, Opening, Totals
 from ralph.facts.settings import CommandGate, Settings
@@ -70,6 +70,11 @@ class History:
         self._totals.add(iteration)
         self._best.add(iteration.number, iteration.tests, findings=iteration.findings)
         return step
+
+    def cut_off(self, spent: Spent) -> None:
+        """Take an iteration that a crash cut off: it is charged and counted, and says nothing else."""
+        self.count += 1
+        self._totals.add_spent(spent)
 
     def outside(self, tree: Tree) -> None:
         """Take note of a tree that nobody here made: known from now on, credited to nobody."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ralph.facts.iteration import Iteration
+from ralph.facts.iteration import Iteration, Spent
 from ralph.facts.run import Totals
 from ralph.facts.usage import Source
 
@@ -25,9 +25,13 @@ class TotalsFold:
 
     def add(self, iteration: Iteration) -> None:
         """Take one iteration."""
-        charge, tokens = iteration.spent.charge, iteration.spent.tokens
-        self._iterations += 1
         self._elapsed_s += iteration.elapsed_s
+        self.add_spent(iteration.spent)
+
+    def add_spent(self, spent: Spent) -> None:
+        """Take what one iteration used, all that is known of one that a crash cut off."""
+        charge, tokens = spent.charge, spent.tokens
+        self._iterations += 1
         if charge.micro is not None:
             self._cost = (self._cost or 0) + max(0, charge.micro)
             self.dearest = max(self.dearest or 0, charge.micro)

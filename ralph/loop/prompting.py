@@ -26,6 +26,7 @@ def refresh(run: Run) -> None:
 
 def take(run: Run, fresh: Frozen) -> None:
     """Obey another prompt from here on: both hashes on record, the stretches begin anew, limits stay."""
+    run.world.keep_prompt(fresh)
     run.record(entries.reloaded(run.prompt.sha256, fresh.sha256))
     run.prompt = fresh
     run.history.restart_stretch()

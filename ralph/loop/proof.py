@@ -127,5 +127,6 @@ def settled_tree(run: Run, agent: Tree) -> Tree:
     if not owned:
         return tree
     run.test_owned |= owned
+    run.world.keep_owned(run.test_owned)
     run.world.console.say(f"changed by a test step alone, left out of every state: {', '.join(sorted(owned)[:5])}")
     return replace(tree, state=run.look().state)

@@ -48,6 +48,7 @@ def weighed(run: Run, plan: Plan, *, done: Spell) -> Iteration:
     found = watched_findings(run, "agent")
     is_over = run.is_ending()
     proved = Proof(settled_tree(run, left.agent)) if is_over else proof(run, left.agent, claimed=left.claimed)
+    run.record(entries.tests_ended(run.number, suites=proved.suites))
     found += watched_findings(run, "test") + run.world.repo.findings() + proved.findings
     return assembled(run, plan, done=done, left=left, proved=proved, found=found)
 

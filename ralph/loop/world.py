@@ -13,6 +13,7 @@ from ralph.facts.usage import Price
 from ralph.journal.places import RunDir
 from ralph.loop.control import Control
 from ralph.ports import Clock, Console, Journal, Processes, Repo, Side
+from ralph.prompt import Frozen
 from ralph.testrun import TestRunner
 
 
@@ -37,6 +38,7 @@ class World:
     environment: of the agent, from nothing. deadline_s: reading of `Clock.real`, None without one. up_before_s: real
     seconds of earlier sessions. scratch: a folder outside the tree. watched: the files whose change is announced,
     with the hash of each as obeyed. damage: why this is no longer the run's repository. nonce: fresh random text.
+    keep_owned, keep_prompt: put test-owned paths and a prompt where a resume finds them.
     complete: adds the next commands to a conclusion. exit_code: what ralph leaves with, `--accept` counted in.
     publish: writes the summary from what the journal holds; told the conclusion at the end.
     """
@@ -60,6 +62,8 @@ class World:
     scratch: Path
     hashes: Callable[[], Mapping[Path, str | None]]
     damage: Callable[[], str | None]
+    keep_owned: Callable[[frozenset[str]], None]
+    keep_prompt: Callable[[Frozen], None]
     nonce: Callable[[], str]
     jitter: Callable[[], float]
     complete: Callable[[Conclusion], Conclusion]

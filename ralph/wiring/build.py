@@ -33,6 +33,7 @@ from ralph.wiring.crew import check_cost, check_tests, find_crew
 from ralph.wiring.ground import Ground, save_start, take_ground
 from ralph.wiring.opening_lines import agent_line, goal_lines, limit_lines, unsaved_lines
 from ralph.wiring.order import Order
+from ralph.wiring.owned import keep_owned
 from ralph.wiring.prompts import keep_prompt, prompt_file, read_prompt
 from ralph.wiring.record import Recorder
 from ralph.wiring.times import deadline
@@ -140,6 +141,7 @@ def after_baseline(ground: Ground, start: Tree) -> tuple[Tree, frozenset[str]]:
         return tree, frozenset()
     ground.tree.save(tree, "0.tests")
     owned = frozenset(ground.tree.changes(start, tree).paths)
+    keep_owned(ground.paper, owned)
     return ground.tree.look(test_owned=owned), owned
 
 
@@ -187,11 +189,10 @@ def world_of(
     log: Log,
     recorder: Recorder,
     ends_at: float | None,
-    settings: Settings | None = None,
     up_before_s: float = 0.0,
 ) -> World:
     """Return the world of the loop."""
-    clock, settings = SystemClock(), settings or order.loaded.settings
+    clock, settings = SystemClock(), order.loaded.settings
     prompt = prompt_file(order)
 
     def complete(bare: Conclusion) -> Conclusion:
@@ -234,6 +235,8 @@ def world_of(
         scratch=workshop.scratch,
         hashes=hashes,
         damage=ground.damage,
+        keep_owned=lambda paths: keep_owned(ground.paper, paths),
+        keep_prompt=lambda fresh: keep_prompt(ground.paper, fresh),
         nonce=lambda: secrets.token_hex(5),
         jitter=random.random,
         complete=complete,
