@@ -72,7 +72,7 @@ def users_excludes(git: Git, ours: Path) -> bytes:
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     named = settings / "ignore"
     for file in (settings / "config", home / ".gitconfig"):
-        if file.is_file():
+        if capped(file):
             told = git.run(["config", "--list", "-z", "--includes", "--file", str(file)], git_dir=ours)
             for value in re.findall(rb"(?:\A|\0)core\.excludesfile\n([^\0]*)", told.out):
                 named = Path(

@@ -219,9 +219,7 @@ class Look:
         if len(rows) < self.means.pace.worth_tracking and not self._base and not unsettled:
             return
         self.private.track(rows)
-        self._base = {row.path: row.content for row in rows}
-        self._overlay = {path: seen for path, seen in self._overlay.items() if path not in self._base}
-        self._compare_names()
+        self._rebase({row.path: row.content for row in rows})
 
     def _row(self, path: bytes, content: bytes, now_ns: int) -> Row:
         """Return the row of a file whose content is still what its stat data said when it was read."""
@@ -236,7 +234,14 @@ class Look:
     def _forget(self) -> None:
         """Start from nothing: git could not use what we told it (killed half-way, or a file grew out of bounds)."""
         self.private.forget()
-        self._base = {}
+        self._rebase({})
+
+    def _rebase(self, base: dict[bytes, bytes]) -> None:
+        """Take a new base. What the old one alone knew of goes to the overlay, to be looked for once more."""
+        for path in self._base.keys() - base.keys() - self._overlay.keys():
+            self._overlay[path] = Seen(self._base[path])
+        self._base = base
+        self._overlay = {path: seen for path, seen in self._overlay.items() if path not in base}
         self._compare_names()
 
     def _open(self, folder: bytes) -> Look | None:

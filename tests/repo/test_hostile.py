@@ -60,7 +60,7 @@ def test_no_planted_program_runs(poisoned: Path, marks: Path, tmp_path: Path, pa
     world.tree.save(before, "start")
     for n, (path, text) in enumerate([("a.txt", "ONE\n"), ("inner/c.txt", "FOUR"), (".gitattributes", "* ident\n")]):
         (poisoned / path).write_text(text)
-        os.utime(poisoned / path, (1_600_000_000 + n, 1_600_000_000))
+        os.utime(poisoned / path, (1_600_000_000, 1_600_000_001 + n))
         assert world.tree.moved_since_last_look()
         after = world.tree.look()
         assert after.partial == ()
