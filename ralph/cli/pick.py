@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,17 +32,17 @@ def RUN_OPTIONS(command: F) -> F:  # noqa: N802 - reads as one decorator among c
 def places_of(directory: str, state_dir: str | None) -> Places:
     """Return the places of the nearest tree at or above a folder that has runs; else of the folder itself.
 
-    The repository is not asked: an agent may have broken it. Raises: UserError for no such folder.
+    The repository is not asked: an agent may have broken or removed it.
     """
-    here = Path(directory)
-    if not here.is_dir():
-        raise UserError(f"no such folder '{directory}'", where="-C")
-    here = Path(os.path.realpath(here))
-    for folder in (here, *here.parents):
-        places = Places.of(folder, state_dir=state_dir, environ=os.environ)
-        if places.runs():
-            return places
-    return Places.of(here, state_dir=state_dir, environ=os.environ)
+    here = Path(os.path.realpath(directory))
+    first = Places.of(here, state_dir=state_dir, environ=os.environ)
+    return next((p for p in (first, *_above(here, state_dir)) if p.runs()), first)
+
+
+def _above(here: Path, state_dir: str | None) -> Iterator[Places]:
+    for folder in here.parents:
+        with suppress(UserError):  # the state directory itself lies below it: no work tree
+            yield Places.of(folder, state_dir=state_dir, environ=os.environ)
 
 
 def picked(run: str | None, directory: str, state_dir: str | None) -> RunDir:

@@ -8,9 +8,9 @@ from ralph.facts.ending import NotStarted
 from ralph.facts.finding import Finding
 from ralph.facts.iteration import Iteration, Spent
 from ralph.facts.tree import Changes, Tree, Trees
-from ralph.facts.usage import Charge
+from ralph.facts.usage import Price
 from ralph.journal import entries
-from ralph.judge.budget import live_micro, settle
+from ralph.judge import budget
 from ralph.judge.gates import claims
 from ralph.judge.outcome import Ruling, classify
 from ralph.loop.agent import Spell
@@ -81,24 +81,22 @@ def charged(run: Run, plan: Plan, *, done: Spell) -> Spent:
     """Return what the iteration used and is charged."""
     facts, settings = done.facts, run.world.settings
     model = facts.model or settings.agent.model
-    charge: Charge = settle(
-        facts.micro,
-        priced(run, done, model=model),
-        None,
+    charge = budget.charged(
+        facts,
+        price(run, done, model=model),
         plan.held,
         started=not isinstance(done.ended.how, NotStarted),
         capped=settings.limits.cost is not None,
-        conflicting=facts.conflicting,
     )
     return Spent(charge, facts.tokens, facts.turns or None, facts.tools, model)
 
 
-def priced(run: Run, done: Spell, *, model: str | None) -> int | None:
-    """Return what the tokens cost by the price table; not asked where the agent tells dollars and no cap is set."""
+def price(run: Run, done: Spell, *, model: str | None) -> Price | None:
+    """Return the price of the tokens; not asked where the agent tells dollars and no cap is set."""
     facts = done.facts
     if facts.tokens is None or (facts.micro is not None and run.world.settings.limits.cost is None):
         return None
-    return live_micro(facts.tokens, None, run.world.crew.price_of(model))
+    return run.world.crew.price_of(model)
 
 
 def watched_findings(run: Run, step: str) -> tuple[Finding, ...]:

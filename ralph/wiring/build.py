@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from ralph.config.files import ConfigFile
 from ralph.errors import UserError
 from ralph.facts.run import Conclusion, Opening
 from ralph.facts.settings import ChecklistGate, Settings
@@ -50,7 +51,7 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     check_tests(settings, environ=order.environ, top=order.top)
     places = Places.of(order.top, state_dir=settings.run.state_dir, environ=order.environ)
     places.prepare()
-    obeyed = earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
+    obeyed = obeyed_by(order)
     earlier.check_obeyed(places, obeyed, accepted=order.accept_config)
     earlier.tidy_up(places, console=order.console)
     paper = places.new_run(SystemClock().now())
@@ -192,29 +193,8 @@ def world_of(
     up_before_s: float = 0.0,
 ) -> World:
     """Return the world of the loop."""
-    clock, settings = SystemClock(), order.loaded.settings
+    clock, settings, paper = SystemClock(), order.loaded.settings, ground.paper
     prompt = prompt_file(order)
-
-    def complete(bare: Conclusion) -> Conclusion:
-        commands = next_commands(
-            bare.stop.reason,
-            run=ground.paper.id,
-            top=str(order.top),
-            best=bare.best,
-            last=recorder.story.next_iteration - 1,
-            state_dir=settings.run.state_dir,
-        )
-        return replace(bare, next_commands=commands)
-
-    def exit_code(conclusion: Conclusion) -> int:
-        reason = conclusion.stop.reason
-        return 0 if reason.value in settings.run.accept else reason.exit_code
-
-    def hashes() -> dict[Path, str | None]:
-        return {
-            file.path: file.sha256 for file in earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
-        }
-
     return World(
         settings=settings,
         clock=clock,
@@ -226,20 +206,44 @@ def world_of(
         runner=workshop.runner,
         control=workshop.control,
         channel=workshop.channel,
-        paper=ground.paper,
+        paper=paper,
         environment=workshop.environment,
         prompt_path=prompt.path if prompt else None,
         started_s=clock.real(),
         up_before_s=up_before_s,
         deadline_s=ends_at,
         scratch=workshop.scratch,
-        hashes=hashes,
+        hashes=lambda: {file.path: file.sha256 for file in obeyed_by(order)},
         damage=ground.damage,
-        keep_owned=lambda paths: keep_owned(ground.paper, paths),
-        keep_prompt=lambda fresh: keep_prompt(ground.paper, fresh),
+        keep_owned=lambda paths: keep_owned(paper, paths),
+        keep_prompt=lambda fresh: keep_prompt(paper, fresh),
         nonce=lambda: secrets.token_hex(5),
         jitter=random.random,
-        complete=complete,
-        exit_code=exit_code,
-        publish=lambda conclusion: recorder.publish(conclusion, exit_code(conclusion) if conclusion else None),
+        complete=lambda bare: completed(bare, order, last=recorder.story.next_iteration - 1),
+        exit_code=lambda conclusion: exit_code(conclusion, settings),
+        publish=lambda end: recorder.publish(end, exit_code(end, settings) if end else None),
     )
+
+
+def obeyed_by(order: Order) -> tuple[ConfigFile, ...]:
+    """Return the files that this run obeys, as they are now."""
+    return earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
+
+
+def completed(bare: Conclusion, order: Order, *, last: int) -> Conclusion:
+    """Return a conclusion with the next commands."""
+    commands = next_commands(
+        bare.stop.reason,
+        run=bare.run,
+        top=str(order.top),
+        best=bare.best,
+        last=last,
+        state_dir=order.loaded.settings.run.state_dir,
+    )
+    return replace(bare, next_commands=commands)
+
+
+def exit_code(conclusion: Conclusion, settings: Settings) -> int:
+    """Return what ralph leaves with: 0 for an ending that `--accept` names."""
+    reason = conclusion.stop.reason
+    return 0 if reason.value in settings.run.accept else reason.exit_code

@@ -32,13 +32,13 @@ from ralph.process.signals import Signals
 from ralph.prompt import Frozen
 from ralph.report.next_steps import RAISES
 from ralph.wiring import earlier
-from ralph.wiring.build import holder_fields, workshop_of, world_of
+from ralph.wiring.build import holder_fields, obeyed_by, workshop_of, world_of
 from ralph.wiring.crew import check_cost, find_crew
 from ralph.wiring.ground import Ground, save_start, take_ground
 from ralph.wiring.opening_lines import agent_line, limit_lines
 from ralph.wiring.order import Order
 from ralph.wiring.owned import kept_owned
-from ralph.wiring.prompts import kept_prompt, prompt_file, read_prompt
+from ralph.wiring.prompts import kept_prompt, read_prompt
 from ralph.wiring.record import Recorder
 from ralph.wiring.times import deadline
 from ralph.wiring.workshop import no_planted_modules, start_beside
@@ -88,8 +88,7 @@ def resumed_run(
     prompt = kept_prompt(paper, story.prompt_hash)
     fresh = read_prompt(order) if order.reload else prompt
     check_cost(settings, crew)
-    now = earlier.obeyed_now(order.top, order.environ, prompt=prompt_file(order))
-    earlier.check_obeyed(places, now, accepted=order.accept_config)
+    earlier.check_obeyed(places, obeyed_by(order), accepted=order.accept_config)
     ground = take_ground(
         order.place, order.git, places=places, paper=paper, settings=settings, environ=order.environ, stack=stack
     )
