@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -273,6 +274,9 @@ def _is_trackable(seen: Seen, now_ns: int) -> bool:
 
 def _differs(path: bytes, seen: Seen) -> bool:
     try:
-        return seen.key != key_of(os.lstat(path))
+        status = os.lstat(path)
     except OSError:
         return seen is not NOTHING
+    if seen is NOTHING:
+        return not stat.S_ISDIR(status.st_mode)
+    return not seen.trouble and seen.key != key_of(status)

@@ -33,12 +33,14 @@ Key = tuple[int, int, int, int, int]
 class Seen:
     """One look at a path. content: six digits of mode and 20 bytes of id, None: there is nothing.
 
-    key: None when this look cannot be reused: too young, or trouble. trouble: why it could not be read, "" if it was.
+    key: None where there is nothing or trouble. trouble: why it could not be read, "" if it was.
+    sure: the file had settled, so this look holds while the key does.
     """
 
     content: bytes | None
     key: Key | None = None
     trouble: str = ""
+    sure: bool = False
 
 
 NOTHING = Seen(None)
@@ -62,7 +64,7 @@ def see(path: bytes, now_ns: int, known: Seen | None = None) -> Seen:
     except OSError as error:
         return _failed(error)
     key = key_of(status)
-    if known is not None and known.key == key:
+    if known is not None and known.sure and known.key == key:
         return known
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFREG:
@@ -70,12 +72,12 @@ def see(path: bytes, now_ns: int, known: Seen | None = None) -> Seen:
     if kind == stat.S_IFDIR:
         return NOTHING
     if kind != stat.S_IFLNK:
-        return Seen(GITLINK + object_id("blob", b"ralph: special %o" % kind), key)
+        return Seen(GITLINK + object_id("blob", b"ralph: special %o" % kind), key, sure=True)
     try:
         target = os.readlink(path)  # noqa: PTH115 - bytes, which Path cannot hold
     except OSError as error:
         return _failed(error)
-    return Seen(b"120000" + object_id("blob", target), key if is_settled(key, now_ns) else None)
+    return Seen(b"120000" + object_id("blob", target), key, sure=is_settled(key, now_ns))
 
 
 def _file(path: bytes, now_ns: int) -> Seen:
@@ -91,7 +93,7 @@ def _file(path: bytes, now_ns: int) -> Seen:
                 os.close(descriptor)
             if oid is not None:
                 key = key_of(status)
-                return Seen(oid, key if is_settled(key, now_ns) else None)
+                return Seen(oid, key, sure=is_settled(key, now_ns))
     except OSError as error:
         return _failed(error)
     return Seen(GITLINK + object_id("blob", b"ralph: in motion"), None, "kept changing while it was read")
