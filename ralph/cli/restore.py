@@ -27,7 +27,7 @@ def restore(state: str, run: str | None, directory: str, state_dir: str | None, 
     saved = saved_of(run, directory, state_dir)
     label = saved.label(state)
     done = bring_back(
-        saved.top, saved.store, saved.paper.id, label, present=saved.present(), git=git, alive=saved.alive()
+        saved.top, saved.store, saved.paper.id, label, present=saved.present, git=git, alive=saved.alive()
     )
     for line in _told(done):
         click.echo(line)

@@ -15,7 +15,7 @@ from ralph.journal.places import Places, RunDir
 from ralph.journal.story import Story
 from ralph.repo.find import locate
 from ralph.repo.git import Git, find_git
-from ralph.repo.restore import Present, saving
+from ralph.repo.restore import saving
 from ralph.repo.store import Store
 from ralph.repo.worktree import WorkTree
 
@@ -36,7 +36,7 @@ class Saved:
     def label(self, state: str) -> str:
         """Return the label of a state; "now" is looked at and saved first. Raises: UserError where there is none."""
         if state == NOW:
-            self.present()(NOW)
+            self.present(NOW)
             return NOW
         if state != "best":
             return state
@@ -45,19 +45,19 @@ class Saved:
             raise UserError("no iteration of this run ran tests, so none is best", where="best")
         return str(best.number) if best.number else "start"
 
-    def present(self) -> Present:
-        """Return what saves the work tree as it is now, with the ignore rules of the run."""
+    def present(self, label: str) -> str:
+        """Save the work tree as it is now, with the ignore rules of the run; return the id of its tree."""
         settings = from_json(Settings, self.story.settings)
-        place = locate(self.top, self.git, no_git=True if settings.run.no_git else not (self.top / ".git").exists())
+        plain = settings.run.no_git or not (self.top / ".git").exists()
         tree = WorkTree.open(
-            place,
+            locate(self.top, self.git, no_git=plain),
             self.store,
             self.git,
             run=self.paper.id,
             ignore=settings.tree.ignore,
             max_file_bytes=settings.snapshot.max_bytes,
         )
-        return saving(tree, self.store, self.paper.id)
+        return saving(tree, self.store, self.paper.id)(label)
 
     def alive(self) -> str:
         """Return who runs in the tree now, "" for nobody."""
