@@ -121,11 +121,21 @@ class FailAt(Watched):
 
 
 class Lossy(Watched):
-    """Remembers which bytes were synced; `power_loss` drops, cuts or zeroes the rest."""
+    """Remembers which bytes were synced; `power_loss` drops, cuts or zeroes the rest, and unnamed files."""
 
     def __init__(self, *, syncs: bool = True) -> None:
         self.syncs = syncs
         self.safe: dict[tuple[int, int], int] = {}
+        self.nameless: set[Path] = set()
+
+    def open(self, path: Path, flags: int, mode: int) -> int:
+        if flags & os.O_CREAT and not path.exists():
+            self.nameless.add(path)
+        return super().open(path, flags, mode)
+
+    def sync_dir(self, path: Path) -> None:
+        super().sync_dir(path)
+        self.nameless = {each for each in self.nameless if each.parent != path}
 
     def sync(self, fd: int) -> None:
         if self.syncs:
@@ -133,6 +143,9 @@ class Lossy(Watched):
             self.safe[info.st_dev, info.st_ino] = info.st_size
 
     def power_loss(self, path: Path, dice: random.Random) -> None:
+        if path in self.nameless:
+            path.unlink()
+            return
         info = path.stat()
         safe = self.safe.get((info.st_dev, info.st_ino), 0)
         rest = bytearray(path.read_bytes()[safe:])

@@ -265,6 +265,7 @@ def test_lossy_disk_keeps_what_was_synced(tmp_path: Path) -> None:
     fd = disk.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     disk.write(fd, b"safe")
     disk.sync(fd)
+    disk.sync_dir(tmp_path)
     disk.write(fd, b"gone")
     os.close(fd)
     found = set()
