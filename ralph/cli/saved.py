@@ -63,7 +63,7 @@ class Saved:
         """Return who runs in the tree now, "" for nobody."""
         if not self.top.is_dir():
             return ""
-        holder = alive_holder(self.top, note=self.places.holder)
+        holder = alive_holder(self.top, note=self.places.holder_of(self.top))
         return "" if holder is None else f"pid {holder.pid}, run {holder.run or 'unknown'}"
 
 

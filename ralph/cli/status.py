@@ -36,7 +36,7 @@ def status(run: str | None, directory: str, state_dir: str | None, as_json: bool
 def is_alive(places: Places, run: RunDir, story: Story) -> bool:
     """Return whether this run holds its tree right now."""
     top = story.repo.get("top")
-    holder = alive_holder(Path(top), note=places.holder) if isinstance(top, str) else None
+    holder = alive_holder(Path(top), note=places.holder_of(Path(top))) if isinstance(top, str) else None
     return holder is not None and holder.run in ("", run.id)
 
 

@@ -80,7 +80,7 @@ class Places:
         if Path(os.path.realpath(base)).is_relative_to(real):
             raise _refused(base, "the state directory lies inside the work tree, where the agent writes")
         name = re.sub(r"[^A-Za-z0-9._-]", "-", real.name)[:40].lstrip(".-") or "root"
-        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:10]
+        digest = _digest(real)
         places = cls(base, base / f"{name}-{digest}")
         for folder in (base, places.path, places.path / "runs"):
             _check(folder, missing_ok=True)
@@ -100,6 +100,15 @@ class Places:
     def holder(self) -> Path:
         """Return the file that says who holds the tree; the truth is the lock."""
         return self.path / "holder.json"
+
+    def holder_of(self, top: Path) -> Path:
+        """Return the note for one work tree: of a linked tree made for a run, a file of its own."""
+        digest = _digest(Path(os.path.realpath(top)))
+        return self.holder if self.path.name.endswith(f"-{digest}") else self.path / f"holder-{digest}.json"
+
+    def worktree(self, run: RunDir) -> Path:
+        """Return the folder in which the linked work tree of a run is made, away from every record."""
+        return self.base / "worktrees" / run.id
 
     def prepare(self) -> None:
         """Create the folders and see that they can be written.
@@ -162,6 +171,10 @@ class Places:
         listed = ", ".join(run.id for run in (found or runs)[:10])
         what = f"several runs begin with {prefix!r}" if found else f"no run begins with {prefix!r}"
         raise UserError(what, where="--run", fix=f"Runs here, newest first: {listed}.")
+
+
+def _digest(real: Path) -> str:
+    return hashlib.sha256(os.fsencode(real)).hexdigest()[:10]
 
 
 def _run_id(now: datetime) -> str:

@@ -27,6 +27,8 @@ from ralph.loop.world import Crew, World
 from ralph.process.clock import SystemClock
 from ralph.process.signals import Signals
 from ralph.prompt import Frozen
+from ralph.repo.find import locate
+from ralph.repo.linked import create
 from ralph.report.next_steps import next_commands
 from ralph.wiring import earlier
 from ralph.wiring.baseline import baseline
@@ -56,6 +58,8 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     earlier.tidy_up(places, console=order.console)
     paper = places.new_run(SystemClock().now())
     stack.callback(forget_if_empty, paper)
+    if settings.run.worktree:
+        order = in_linked_tree(order, places, paper)
     ground = take_ground(
         order.place, order.git, places=places, paper=paper, settings=settings, environ=order.environ, stack=stack
     )
@@ -63,6 +67,14 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     keep_prompt(paper, prompt)
     workshop = workshop_of(order, ground, signals=signals, stack=stack)
     return opened(order, ground, workshop=workshop, crew=crew, prompt=prompt, stack=stack)
+
+
+def in_linked_tree(order: Order, places: Places, paper: RunDir) -> Order:
+    """Return the order moved to a fresh linked work tree on a branch of its own. Raises: UserError (refused)."""
+    linked = create(order.place, order.git, paper.id, into=places.worktree(paper))
+    for line in (f"working in {linked.top} on branch {linked.branch}; your own checkout stays as it is", *linked.notes):
+        order.console.say(line)
+    return replace(order, place=locate(linked.top, order.git, no_git=False), home=order.top)
 
 
 def forget_if_empty(paper: RunDir) -> None:
@@ -235,7 +247,7 @@ def completed(bare: Conclusion, order: Order, *, last: int) -> Conclusion:
     commands = next_commands(
         bare.stop.reason,
         run=bare.run,
-        top=str(order.top),
+        top=str(order.home or order.top),
         best=bare.best,
         last=last,
         state_dir=order.loaded.settings.run.state_dir,

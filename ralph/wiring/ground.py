@@ -53,7 +53,7 @@ def take_ground(
 ) -> Ground:
     """Lock the tree and make ready to look at it. Raises: UserError (locked, refused, storage)."""
     holder = Holder.me(paper.id, now=SystemClock().now())
-    lock = stack.enter_context(TreeLock.take(place.top, holder, note=places.holder))
+    lock = stack.enter_context(TreeLock.take(place.top, holder, note=places.holder_of(place.top)))
     store = Store.open(places.store, git)
     watched = Watchlist(place, git, user_files=user_git_files(environ))
     stack.callback(watched.close)

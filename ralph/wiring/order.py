@@ -14,7 +14,10 @@ from ralph.repo.git import Git
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """git, place: found already, since the configuration lies there. prompt_text: from stdin, None for a file."""
+    """git, place: found already, since the configuration lies there. prompt_text: from stdin, None for a file.
+
+    home: the user's own tree, where the run works in a linked one made for it; None where it works in place.
+    """
 
     loaded: Loaded
     git: Git
@@ -26,6 +29,7 @@ class Order:
     dry_run: bool = False
     raised: Mapping[str, object] = field(default_factory=dict)
     reload: bool = False
+    home: Path | None = None
 
     @property
     def top(self) -> Path:
