@@ -18,6 +18,7 @@ from typing import Protocol
 
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
+from ralph.repo.find import is_git_dir
 from ralph.repo.keeping import Keeping, Kept
 from ralph.repo.kept import Root, make_private
 from ralph.repo.rooted import OutsideError, Rooted
@@ -45,26 +46,18 @@ def kept_folder(store: Store, run: str) -> Path:
     return folder
 
 
-def keep_all(
-    place: Located,
-    store: Store,
-    run: str,
-    *,
-    tree: str,
-    also: Collection[str],
-    max_bytes: int,
-    nested: Iterable[Path] = (),
-) -> Kept:
+def keep_all(place: Located, store: Store, run: str, *, tree: str, also: Collection[str], max_bytes: int) -> Kept:
     """Keep all that the start tree does not hold: git state, chosen ignored files, odd permission bits.
 
-    tree: id of the start tree in the store. nested: real paths of repositories below the top, whose git directories are
-    kept too. Raises: UserError (storage).
+    tree: id of the start tree in the store; of the repositories nested in it the git directories (`.git/modules` is
+    one with the outer's) and pointer files are kept too. Raises: UserError (storage).
     """
     try:
         folder = kept_folder(store, run)
         paths = [os.fsdecode(path) for path in store.entries(tree)]
+        nested, pointers = _nested(place.top, paths)
         git = keep_git(place, folder / "git", max_bytes=max_bytes, nested=nested, earlier=_newest(folder))
-        ignored = keep_ignored(place.top, folder / "ignored", also=also, saved=paths)
+        ignored = keep_ignored(place.top, folder / "ignored", also=also, saved=paths, pointers=pointers)
         if not (folder / "modes.json").exists():
             keep_modes(place.top, folder / "modes.json", paths=paths)
     except OSError as error:
@@ -74,6 +67,20 @@ def keep_all(
             f"cannot keep the git state: {error.strerror}", where=str(store.path), fix=fix, reason=Reason.STORAGE
         ) from error
     return replace(git, left_out=git.left_out + ignored.left_out, files=git.files + ignored.files)
+
+
+def _nested(top: Path, paths: Iterable[str]) -> tuple[list[Path], list[str]]:
+    """Return the tops of nested repositories that are directories, and the paths of `.git` files that point to one."""
+    folders = {folder for path in paths for folder in _with_parents(path)[:-1]}
+    repositories: list[Path] = []
+    pointers: list[str] = []
+    for folder in sorted(folders):
+        at = top / folder / ".git"
+        if at.is_file() and not at.is_symlink():
+            pointers.append(f"{folder}/.git")
+        elif at.is_dir() and not at.is_symlink() and is_git_dir(at):
+            repositories.append(at.parent)
+    return repositories, pointers
 
 
 def _newest(folder: Path) -> Path | None:
@@ -101,32 +108,33 @@ def keep_git(
     return keeping.result()
 
 
-def keep_ignored(top: Path, into: Path, *, also: Collection[str], saved: Collection[str]) -> Kept:
+def keep_ignored(
+    top: Path, into: Path, *, also: Collection[str], saved: Collection[str], pointers: Collection[str] = ()
+) -> Kept:
     """Keep files that no snapshot holds: those that match `also` and are not in `saved` (the start tree's paths).
 
     A pattern without "/" is tried on names in every directory that holds saved files, and the top; one with "/" from
-    the top. Each file up to 1 MiB. Raises: OSError.
+    the top. Each file up to 1 MiB. pointers: `.git` files of nested repositories, kept alike. Raises: OSError.
     """
     if into.exists():
         return Kept()
     with Keeping(
         into, roots=(Root(str(top)),), facts={"top": str(top)}, max_bytes=ALSO_MAX_BYTES * 64, is_git=False
     ) as keeping:
-        for path in sorted(_matching(top, also=also, saved=saved))[:ALSO_MAX_FILES]:
+        for path in [*pointers, *sorted(_matching(top, also=also, saved=saved))[:ALSO_MAX_FILES]]:
             keeping.keep_path(0, path, cap_bytes=ALSO_MAX_BYTES)
     return keeping.result()
 
 
 def keep_modes(top: Path, into: Path, *, paths: Iterable[str]) -> None:
     """Write down permission bits that git does not record (a key of 0600), for files and the directories above them."""
-    modes: dict[str, int] = {}
-    with Rooted(top) as root:
-        for path in sorted({p for given in paths for p in _with_parents(given)}):
-            status = root.stat(path)
-            if status is not None and not stat.S_ISLNK(status.st_mode):
-                modes[path] = stat.S_IMODE(status.st_mode) & 0o777
-    usual = (0o644, 0o755)
-    odd = {path: mode for path, mode in modes.items() if mode not in usual}
+    odd: dict[str, int] = {}
+    for path in {p for given in paths for p in _with_parents(given)}:
+        with suppress(OSError):
+            status = os.lstat(f"{top}/{path}")
+            mode = stat.S_IMODE(status.st_mode) & 0o777
+            if mode not in (0o644, 0o755) and not stat.S_ISLNK(status.st_mode):
+                odd[path] = mode
     fd = os.open(into, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with open(fd, "w", encoding="ascii") as file:
         json.dump(odd, file)

@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -46,37 +46,51 @@ class Rooted:
         """Open the directory. Raises: OSError where it is missing, a link or no directory."""
         self.root = root
         self._fd = os.open(root, DIRECTORY)
+        self._near: tuple[str, int] | None = None
+        """The directory used last, kept open: files come in the order of their directories."""
 
     def __enter__(self) -> Rooted:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._forget()
         os.close(self._fd)
 
-    @contextmanager
-    def _parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """Yield (descriptor of the directory that holds it, last name). make: missing directories are made."""
+    def _parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
+        """Return (descriptor of the directory that holds it, ours; last name). make: missing directories are made."""
         *above, name = parts_of(path)
-        fd = os.dup(self._fd)
-        try:
-            for depth, part in enumerate(above):
-                fd = _step(fd, part, "/".join(above[: depth + 1]), make=make)
-            yield fd, name
-        finally:
-            os.close(fd)
+        if not above:
+            return self._fd, name
+        folder = path[: -len(name) - 1]
+        if self._near is None or self._near[0] != folder:
+            fd = os.dup(self._fd)
+            try:
+                for depth, part in enumerate(above):
+                    fd = _step(fd, part, "/".join(above[: depth + 1]), make=make)
+            except BaseException:
+                os.close(fd)
+                raise
+            self._forget()
+            self._near = (folder, fd)
+        return self._near[1], name
+
+    def _forget(self) -> None:
+        if self._near is not None:
+            os.close(self._near[1])
+            self._near = None
 
     def stat(self, path: str) -> os.stat_result | None:
         """Return its lstat; None where it, or a directory above it, is not there (a link above is not a directory)."""
         try:
-            with self._parent(path) as (fd, name):
-                return os.stat(name, dir_fd=fd, follow_symlinks=False)
+            fd, name = self._parent(path)
+            return os.stat(name, dir_fd=fd, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError, InTheWayError):
             return None
 
     def open(self, path: str) -> BinaryIO:
         """Open a regular file for reading. Raises: OSError (EINVAL for a pipe, directory, device)."""
-        with self._parent(path) as (fd, name):
-            file = os.fdopen(os.open(name, OLD_FILE, dir_fd=fd), "rb")
+        fd, name = self._parent(path)
+        file = os.fdopen(os.open(name, OLD_FILE, dir_fd=fd), "rb")
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.close()
             raise OSError(errno.EINVAL, "no regular file", path)
@@ -92,55 +106,55 @@ class Rooted:
 
     def hard_link(self, path: str, target: Path) -> None:
         """Give a file a second name outside the root. Raises: OSError (EXDEV on another file system)."""
-        with self._parent(path) as (fd, name):
-            os.link(name, target, src_dir_fd=fd, follow_symlinks=False)
+        fd, name = self._parent(path)
+        os.link(name, target, src_dir_fd=fd, follow_symlinks=False)
 
     def link_text(self, path: str) -> str:
         """Return where a symbolic link points. Raises: OSError."""
-        with self._parent(path) as (fd, name):
-            return os.readlink(name, dir_fd=fd)
+        fd, name = self._parent(path)
+        return os.readlink(name, dir_fd=fd)
 
     def write(self, path: str, chunks: Iterable[bytes], *, mode: int, mtime_ns: int | None = None) -> None:
         """Put a file in place, whole or not at all, with exactly these permission bits. Raises: OSError."""
-        with self._parent(path, make=True) as (fd, name):
-            temporary = _fresh_name()
-            target = os.open(temporary, NEW_FILE, 0o600, dir_fd=fd)
-            try:
-                with open(target, "wb") as file:
-                    file.writelines(chunks)
-                    file.flush()
-                    os.fchmod(target, mode & 0o777)
-                    if mtime_ns is not None:
-                        os.utime(target, ns=(mtime_ns, mtime_ns))
-                os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
-            except BaseException:
-                os.unlink(temporary, dir_fd=fd)
-                raise
+        fd, name = self._parent(path, make=True)
+        temporary = _fresh_name()
+        target = os.open(temporary, NEW_FILE, 0o600, dir_fd=fd)
+        try:
+            with open(target, "wb") as file:
+                file.writelines(chunks)
+                file.flush()
+                os.fchmod(target, mode & 0o777)
+                if mtime_ns is not None:
+                    os.utime(target, ns=(mtime_ns, mtime_ns))
+            os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
+        except BaseException:
+            os.unlink(temporary, dir_fd=fd)
+            raise
 
     def link(self, path: str, text: str) -> None:
         """Put a symbolic link in place. Raises: OSError."""
-        with self._parent(path, make=True) as (fd, name):
-            temporary = _fresh_name()
-            os.symlink(text, temporary, dir_fd=fd)
-            try:
-                os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
-            except BaseException:
-                os.unlink(temporary, dir_fd=fd)
-                raise
+        fd, name = self._parent(path, make=True)
+        temporary = _fresh_name()
+        os.symlink(text, temporary, dir_fd=fd)
+        try:
+            os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
+        except BaseException:
+            os.unlink(temporary, dir_fd=fd)
+            raise
 
     def make_directory(self, path: str, *, mode: int = 0o777) -> None:
         """Make a directory and those above it; one that is there stays as it is. Raises: OSError."""
-        with self._parent(path, make=True) as (fd, name):
-            own = os.dup(fd)
-            try:
-                own = _step(own, name, path, make=True, mode=mode)
-            finally:
-                os.close(own)
+        fd, name = self._parent(path, make=True)
+        own = os.dup(fd)
+        try:
+            own = _step(own, name, path, make=True, mode=mode)
+        finally:
+            os.close(own)
 
     def set_mode(self, path: str, mode: int) -> None:
         """Set the permission bits of a file or directory, never through a link. Raises: OSError."""
-        with self._parent(path) as (fd, name):
-            target = os.open(name, OLD_FILE, dir_fd=fd)
+        fd, name = self._parent(path)
+        target = os.open(name, OLD_FILE, dir_fd=fd)
         try:
             os.fchmod(target, mode & 0o777)
         finally:
@@ -148,7 +162,8 @@ class Rooted:
 
     def unlink(self, path: str) -> None:
         """Remove a file or link; missing is fine. Raises: OSError."""
-        with suppress(FileNotFoundError), self._parent(path) as (fd, name):
+        with suppress(FileNotFoundError):
+            fd, name = self._parent(path)
             os.unlink(name, dir_fd=fd)
 
     def remove(self, path: str) -> None:
@@ -160,17 +175,19 @@ class Rooted:
         """Remove an empty directory and those above it that this leaves empty; stops at the first that is not."""
         while path:
             try:
-                with self._parent(path) as (fd, name):
-                    os.rmdir(name, dir_fd=fd)
+                fd, name = self._parent(path)
+                os.rmdir(name, dir_fd=fd)
             except OSError:
                 return
+            self._forget()
             path = path.rpartition("/")[0]
 
     def entries(self, path: str = "") -> list[tuple[str, os.stat_result]]:
         """Return (name, lstat) of what a directory holds, sorted; [] where it is missing or no directory."""
         found: list[tuple[str, os.stat_result]] = []
         try:
-            with self._parent(f"{path}/x" if path else "x") as (fd, _), os.scandir(fd) as listed:
+            fd, _ = self._parent(f"{path}/x" if path else "x")
+            with os.scandir(fd) as listed:
                 for entry in listed:
                     with suppress(FileNotFoundError):
                         found.append((entry.name, entry.stat(follow_symlinks=False)))

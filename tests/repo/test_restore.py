@@ -459,11 +459,31 @@ def test_a_nested_repository_comes_back_with_its_git_directory(user: User) -> No
     sub = user.store.write_tree({b"f": (b"100644", blob)})
     tree = user.store.write_tree({b"sub": (b"40000", sub)})
     user.store.label(RUN, "start", tree)
-    keep_all(user, user.store, RUN, tree=tree, also=(), max_bytes=1 << 30, nested=(nested,))
+    keep_all(user, user.store, RUN, tree=tree, also=(), max_bytes=1 << 30)
     shutil.rmtree(nested)
     restore(user.top, user.store, RUN, "start", git=True, present=lambda _: user.store.write_tree({}))
     assert (nested / "f").read_text() == "nested\n"
     assert state_of(nested) == seen
+
+
+def test_a_submodule_comes_back_with_its_pointer_and_its_git_directory(user: User, tmp_path: Path) -> None:
+    """C10: its git directory lies in the outer one's `modules`, its `.git` is a file."""
+    git(tmp_path, "clone", "-q", "--bare", str(user.top), "library")
+    git(user.top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "library"), "sub")
+    git(user.top, "commit", "-qm", "with a submodule")
+    (user.top / "sub" / "a").write_text("edited in the submodule\n")
+    program = find_git()
+    place = locate(user.top, program, no_git=False)
+    repo = WorkTree.open(place, user.store, program, run=RUN, ignore=(), max_file_bytes=1 << 20)
+    present = saving(repo, user.store, RUN)
+    seen = state_of(user.top), state_of(user.top / "sub")
+    before = picture(user.top)
+    keep_all(place, user.store, RUN, tree=present("start"), also=(), max_bytes=1 << 20)
+    shutil.rmtree(user.top)
+    told = restore(user.top, user.store, RUN, "start", git=True, present=present)
+    assert told.is_whole, told
+    assert picture(user.top) == before
+    assert (state_of(user.top), state_of(user.top / "sub")) == seen
 
 
 def test_the_real_fingerprint_saves_what_a_restore_brings_back(user: User) -> None:
@@ -489,7 +509,7 @@ def test_the_real_fingerprint_saves_what_a_restore_brings_back(user: User) -> No
     tree = present("start")
     seen = state_of(user.top), state_of(nested)
     before = picture(user.top)
-    keep_all(repo.place, user.store, RUN, tree=tree, also=(), max_bytes=1 << 20, nested=(nested,))
+    keep_all(repo.place, user.store, RUN, tree=tree, also=(), max_bytes=1 << 20)
     shutil.rmtree(nested)
     (user.top / "a").write_text("agent\n")
     shutil.rmtree(user.top / ".git")
