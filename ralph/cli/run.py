@@ -84,7 +84,7 @@ def ordered(typed: Chosen, *, console: Lines) -> Order:
     """Find the tree and load the configuration. Raises: UserError with all mistakes at once."""
     here = Path(typed.directory)
     if not here.is_dir():
-        raise UserError(f"no such folder '{typed.directory}'", where="-C")
+        raise UserError(f"no such folder '{typed.directory}'", where="-C", fix="Name a folder that exists.")
     git = find_git()
     place = locate(here, git, no_git=bool(typed.flags.get("run.no_git")))
     flags = dict(typed.flags)

@@ -46,7 +46,7 @@ def _found(name: str, *, path: str, top: Path) -> Path:
         raise UserError(
             str(place),
             where="COMMAND",
-            fix="Give a program that takes the prompt on stdin.",
+            fix="Give a program that takes the prompt on stdin; one of your own needs `chmod +x` and its path.",
             reason=Reason.AGENT_MISSING,
         )
     return place

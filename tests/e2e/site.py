@@ -206,7 +206,7 @@ class Site:
                 line = (folder / "cmdline").read_bytes()
                 zombie = (folder / "stat").read_text().rpartition(") ")[2][:1] == "Z"
                 ours = self.token.encode() in (folder / "environ").read_bytes() or str(self.work).encode() in line
-                ours = ours or str(self.repo) in os.readlink(folder / "cwd") or folder.name in born
+                ours = ours or str(self.repo) in str((folder / "cwd").readlink()) or folder.name in born
             except OSError:
                 continue
             if ours and not zombie:
