@@ -7,31 +7,20 @@ import marshal
 import os
 import signal
 import subprocess
-import sys
-import tempfile
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass
 
 from ralph.facts.ending import Exited, How, NotStarted, Poisoned, Signalled, Survivor
-from ralph.facts.job import Job, Logs, StdinPipe
+from ralph.facts.job import Job, Logs, StdinBytes, StdinPipe
 from ralph.process import system, tree
+from ralph.process.boot import Booted, Interpreter, boot
 from ralph.process.pipes import Inlet, Outlet
 from ralph.process.program import Missing, find_program
 from ralph.process.rawlog import RawLog
 
-GUARDIAN = Path(__file__).with_name("guardian.py")
 NEVER = 1e18
 _TAIL = 8 << 10
-
-
-@dataclass(frozen=True, slots=True)
-class Interpreter:
-    """What runs guardians: outside the work tree if it can be (E14)."""
-
-    python: str = field(default_factory=lambda: sys.executable)
-    guardian: Path = GUARDIAN
+_NO_INPUT = ((os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),)
 
 
 class Guarded:
@@ -181,65 +170,52 @@ class Started:
             self.inlet.close()
 
 
-def start(job: Job, *, hard_at: float, by: Interpreter, others: frozenset[int]) -> Started | NotStarted:
+def start(
+    job: Job, *, hard_at: float, by: Interpreter, others: frozenset[int], ahead: Booted | None = None
+) -> Started | NotStarted:
     """Start a program under a guardian of its own.
 
     hard_at: monotonic second at which the guardian ends it unasked. others: pids of guardians already running.
+    ahead: a guardian that waits and fits; it is used up, whatever happens.
     NotStarted here: the program is not there, or the guardian itself could not be started. A program that the kernel
     refuses is reported by the guardian, see `Guarded.how`.
     """
     path = _resolve(job)
     if isinstance(path, NotStarted):
+        if ahead is not None:
+            ahead.drop()
         return path
-    order = (path, [os.fsencode(arg) for arg in job.argv], {os.fsencode(k): os.fsencode(v) for k, v in job.env.items()})
-    rules = {"keep": tuple(map(os.fsencode, job.keep)), "grace_s": job.time.grace_s, "hard_at": hard_at}
+    foreign = others | {*system.children(os.getpid())}
     try:
-        return _start(job, marshal.dumps((order, rules)), by=by, foreign=others | {*system.children(os.getpid())})
+        booted = ahead or boot(job, by=by)
+        return _begun(job, booted, _order(job, path, hard_at=hard_at), foreign=foreign - {booted.process.pid})
     except OSError as error:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return NotStarted(error.errno or errno.EIO, f"{error.strerror}{where}")
 
 
-def _start(job: Job, order: bytes, *, by: Interpreter, foreign: frozenset[int]) -> Started:
-    with ExitStack() as ours, ExitStack() as theirs:
+def _order(job: Job, path: bytes, *, hard_at: float) -> bytes:
+    env = {os.fsencode(k): os.fsencode(v) for k, v in job.env.items()}
+    # A program without input gets what it always got for that: some look at what kind of file their stdin is.
+    opens = _NO_INPUT if isinstance(job.stdin, StdinBytes) and not job.stdin.data else ()
+    rules = {"keep": tuple(map(os.fsencode, job.keep)), "grace_s": job.time.grace_s, "hard_at": hard_at}
+    return marshal.dumps(((path, [os.fsencode(arg) for arg in job.argv], env, opens), rules))
 
-        def pipe(*, reads: ExitStack, writes: ExitStack) -> tuple[int, int]:
-            read, write = os.pipe()
-            reads.callback(os.close, read)
-            writes.callback(os.close, write)
-            return read, write
 
-        out, child_out = pipe(reads=ours, writes=theirs)
-        err, child_err = pipe(reads=ours, writes=theirs)
-        status, child_status = pipe(reads=ours, writes=theirs)
-        child_life, life = pipe(reads=theirs, writes=ours)
-        if isinstance(job.stdin, StdinPipe):
-            child_in, stdin = pipe(reads=theirs, writes=ours)
-            inlet = Inlet(stdin, job.stdin.first)
-        else:
-            child_in, inlet = _unlinked_file(job.stdin.data), None
-            theirs.callback(os.close, child_in)
-        order_fd = _unlinked_file(order)
-        theirs.callback(os.close, order_fd)
-        passed = (child_life, child_status, order_fd)
-        process = subprocess.Popen(
-            [by.python, "-I", "-S", str(by.guardian), *map(str, passed)],
-            stdin=child_in,
-            stdout=child_out,
-            stderr=child_err,
-            pass_fds=passed,
-            start_new_session=True,
-            cwd=job.cwd,
-            env=_guardian_environment(job.env),
-        )
-        ours.pop_all()
+def _begun(job: Job, booted: Booted, order: bytes, *, foreign: frozenset[int]) -> Started:
+    try:
         logs = _raw_logs(job.logs)
-        return Started(
-            Guarded(process, title=job.argv[0], life=life, status=status, foreign=foreign),
-            Outlet(out, log=logs[0], line_cap=job.line_cap),
-            Outlet(err, log=logs[1], line_cap=job.line_cap, tail_bytes=_TAIL),
-            inlet,
-        )
+        booted.go(order, job.stdin.data if isinstance(job.stdin, StdinBytes) else b"")
+    except OSError:
+        booted.drop()
+        raise
+    guarded = Guarded(booted.process, title=job.argv[0], life=booted.life, status=booted.status, foreign=foreign)
+    return Started(
+        guarded,
+        Outlet(booted.out, log=logs[0], line_cap=job.line_cap),
+        Outlet(booted.err, log=logs[1], line_cap=job.line_cap, tail_bytes=_TAIL),
+        Inlet(booted.stdin, job.stdin.first) if isinstance(job.stdin, StdinPipe) else None,
+    )
 
 
 def _raw_logs(logs: Logs | None) -> tuple[RawLog | None, RawLog | None]:
@@ -257,25 +233,6 @@ def _resolve(job: Job) -> bytes | NotStarted:
     if isinstance(found, Missing):
         return NotStarted(errno.ENOENT, str(found))
     return os.fsencode(found)
-
-
-def _guardian_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the mark by which leftovers are found, and where our interpreter's libraries are if not in their place."""
-    mark = {"RALPH_RUN": env["RALPH_RUN"]} if "RALPH_RUN" in env else {}
-    return mark | {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
-
-
-def _unlinked_file(data: bytes) -> int:
-    """Return a descriptor to read these bytes from, of a file that has no name any more."""
-    if not data:
-        return os.open(os.devnull, os.O_RDONLY)
-    writer, name = tempfile.mkstemp(prefix="ralph-")
-    try:
-        with open(writer, "wb") as file:
-            file.write(data)
-        return os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-    finally:
-        Path(name).unlink()
 
 
 def _name(hexadecimal: str) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 
 from ralph.facts.ending import Cut, Ended, NotStarted, Why
@@ -14,9 +15,10 @@ from ralph.facts.job import Job, TimeRules
 from ralph.ports import Clock, Side, Watcher
 from ralph.process import system
 from ralph.process.beside import Beside
+from ralph.process.boot import Booted, Interpreter, boot
 from ralph.process.drain import Drain
 from ralph.process.ears import Ears
-from ralph.process.guarded import NEVER, Guarded, Interpreter, start
+from ralph.process.guarded import NEVER, Guarded, start
 from ralph.process.limits import RECHECK_S
 from ralph.process.signals import Signals
 
@@ -28,7 +30,8 @@ class Launcher:
     """Starts programs and sees them to their end. signals: entered already. close: ends what `Job.keep` let live.
 
     moved: asked at the end of a silence whether the content of the work tree changed since it was last asked.
-    by: the interpreter and the guardian file, copied out if ours lie in the work tree.
+    by: the interpreter and the guardian file, copied out if ours lie in the work tree. ahead: boot the guardian of the
+    next program when one has ended, so that its start-up runs beside whatever is done in between.
     """
 
     def __init__(
@@ -38,11 +41,14 @@ class Launcher:
         *,
         moved: Callable[[], bool] = lambda: False,
         by: Interpreter | None = None,
+        ahead: bool = False,
     ) -> None:
         self._clock = clock
         self._signals = signals
         self._moved = moved
         self._by = by or Interpreter()
+        self._ahead = ahead
+        self._next: Booted | None = None
         self._current: Guarded | None = None
         self._kept: list[Guarded] = []
         self._beside: list[Beside] = []
@@ -68,7 +74,8 @@ class Launcher:
             return Ended(NotStarted(errno.EINTR, "interrupted before the start"), cut=self._signal_cut())
         began = self._clock.awake()
         hard_in_s = self._hard_in_s(job.time)
-        started = start(job, hard_at=time.monotonic() + hard_in_s, by=self._by, others=self._guardians())
+        hard_at = time.monotonic() + hard_in_s
+        started = start(job, hard_at=hard_at, by=self._by, others=self._guardians(), ahead=self._fitting(job))
         if isinstance(started, NotStarted):
             return Ended(started)
         guarded = self._current = started.guarded
@@ -95,6 +102,14 @@ class Launcher:
                 self._kept.append(guarded)
             else:
                 guarded.release()
+            if self._ahead:
+                self.boot_next(job)
+
+    def boot_next(self, like: Job) -> None:
+        """Boot a guardian for a job in the same folder with the same mark; that it fails shows when it is needed."""
+        if self._next is None and not self._signals.received:
+            with suppress(OSError):
+                self._next = boot(like, by=self._by)
 
     def wait(self, seconds: float, *, sides: tuple[Side, ...] = ()) -> Cut | None:
         """Wait in real time without a child; return early with the `Cut` of a signal or of a side."""
@@ -125,13 +140,24 @@ class Launcher:
         return beside
 
     def close(self) -> None:
-        """End every program beside, and every process that `Job.keep` let live."""
+        """End every program beside, every process that `Job.keep` let live, and the guardian booted ahead."""
+        if self._next is not None:
+            self._next.drop()
+            self._next = None
         for beside in self._beside:
             beside.close()
         for guarded in self._kept:
             guarded.release()
         self._beside.clear()
         self._kept.clear()
+
+    def _fitting(self, job: Job) -> Booted | None:
+        """Return the guardian booted ahead, if there is one for this job; one that does not fit is ended."""
+        booted, self._next = self._next, None
+        if booted is not None and not booted.fits(job, by=self._by):
+            booted.drop()
+            return None
+        return booted
 
     def _ears(self) -> Ears:
         ears = Ears()
@@ -140,7 +166,8 @@ class Launcher:
         return ears
 
     def _guardians(self) -> frozenset[int]:
-        return frozenset(guarded.pid for guarded in self._kept) | {one.pid for one in self._beside if one.pid}
+        booted = {self._next.process.pid} if self._next is not None else set()
+        return frozenset(guarded.pid for guarded in self._kept) | {one.pid for one in self._beside if one.pid} | booted
 
     def _hard_in_s(self, rules: TimeRules) -> float:
         left = [] if rules.total_s is None else [rules.total_s]

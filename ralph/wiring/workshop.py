@@ -19,9 +19,9 @@ from ralph.facts.settings import Settings
 from ralph.loop.control import Control
 from ralph.ports import Processes, Side, Watcher
 from ralph.process import system
+from ralph.process.boot import GUARDIAN, Interpreter
 from ralph.process.clock import SystemClock
 from ralph.process.environment import child_environment
-from ralph.process.guarded import GUARDIAN, Interpreter
 from ralph.process.launch import Launcher
 from ralph.process.signals import Signals
 from ralph.process.tree import is_below
@@ -76,7 +76,7 @@ def open_workshop(
 ) -> Workshop:
     """Make the run's launcher, socket, environment and test runner; the stack ends them again."""
     clock = SystemClock()
-    launcher = stack.enter_context(Launcher(clock, signals, moved=moved, by=by))
+    launcher = stack.enter_context(Launcher(clock, signals, moved=moved, by=by, ahead=True))
     control = Control()
     channel = Channel(agent=control.agent(), operator=control.operator(), who=who)
     stack.callback(channel.close)

@@ -17,7 +17,8 @@ import pytest
 
 from ralph.facts.ending import Exited, Poisoned, Why
 from ralph.facts.job import Job, TimeRules
-from ralph.process.guarded import GUARDIAN, Interpreter, Started, start
+from ralph.process.boot import GUARDIAN, Interpreter
+from ralph.process.guarded import Started, start
 from tests.process.watch import ENV, Stage, Watch, alive, state, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
