@@ -50,8 +50,9 @@ class Store:
         self.git = git
         self._objects = path / "objects"
         self._packs: dict[str, Pack] = {}
-        self._packs_at = -1
+        self._loose_files = f"{self._objects}/"
         self._unsynced = False
+        self._open_packs()
 
     @classmethod
     def open(cls, path: Path, git: Git) -> Store:
@@ -198,22 +199,17 @@ class Store:
         name = oid.hex()
         # os.stat: this is asked for every object of a first save, and Path.exists costs three times as much.
         try:
-            if os.stat(f"{self._objects}/{name[:2]}/{name[2:]}").st_size:  # noqa: PTH116
-                return True
+            if os.stat(f"{self._loose_files}{name[:2]}/{name[2:]}").st_size:  # noqa: PTH116
+                return True  # an empty one is what a loss of power can leave of a file
         except OSError:
-            return any(pack.offset(oid) is not None for pack in self._open_packs())
-        return False  # what a loss of power can leave of a file
+            pass
+        return any(pack.offset(oid) is not None for pack in self._packs.values())
 
-    def _open_packs(self) -> Iterable[Pack]:
-        folder = self._objects / "pack"
-        changed_at = folder.stat().st_mtime_ns
-        if changed_at != self._packs_at:
-            for index in folder.glob("*.idx"):
-                if index.name not in self._packs:
-                    with suppress(ValueError, OSError):
-                        self._packs[index.name] = Pack(index)
-            self._packs_at = changed_at
-        return self._packs.values()
+    def _open_packs(self) -> None:
+        for index in (self._objects / "pack").glob("*.idx"):
+            if index.name not in self._packs:
+                with suppress(ValueError, OSError):
+                    self._packs[index.name] = Pack(index)
 
     def _write_loose(self, oid: str, raw: bytes) -> None:
         part = self._objects / f"tmp_obj_{os.getpid()}"
@@ -254,7 +250,8 @@ class Store:
 
         write_pack(self._objects / "pack", unknown())
         sync_folder(self._objects / "pack")
-        self._packs_at, self._unsynced = -1, True
+        self._open_packs()
+        self._unsynced = True
 
     def _read(self, oid: str, kind: Kind) -> bytes:
         try:
@@ -270,7 +267,9 @@ class Store:
     def _found(self, oid: str) -> tuple[str, bytes] | None:
         with suppress(FileNotFoundError):
             return from_loose(self._loose(oid).read_bytes())
-        for pack in self._open_packs():
+        if not self._holds(bytes.fromhex(oid)):
+            self._open_packs()  # another process of ours may have written one since
+        for pack in self._packs.values():
             at = pack.offset(bytes.fromhex(oid))
             if at is not None and (found := pack.read(at)) is not None:
                 return found
