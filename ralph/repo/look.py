@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,9 @@ from ralph.repo.store import Store
 WORTH_TRACKING = 32
 """So many settled paths outside the base make a new base worth its price, and 2 % of the base."""
 ATTEMPTS = 4
+UNCACHED = "untracked cache is disabled"
+UNOPENED = "could not open directory"
+"""In warnings of git: one that does not matter, and one that means that it did not see everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class Look:
         self._overlay: dict[bytes, Seen] = {}
         self._absent: frozenset[bytes] = frozenset()
         self._stale: frozenset[bytes] = frozenset()
+        self._doubted: Set[bytes] = frozenset()
         self._last: tuple[bytes, Listed] = (b"-", Listed())
 
     def take(self, now_ns: int) -> None:
@@ -130,7 +134,10 @@ class Look:
                 self.troubles = [told.complaint]
                 self._forget()
                 continue
-            self.troubles = [line for line in told.err.decode("utf-8", "replace").splitlines() if _matters(line)]
+            complaints = [line for line in told.err.decode("utf-8", "replace").splitlines() if UNCACHED not in line]
+            self.troubles = [line for line in complaints if UNOPENED in line]
+            # What git could not even stat (below a link that leads to itself) it leaves out: we look ourselves.
+            self._doubted = self._base.keys() - set(present(self.root, self._base)) if complaints else frozenset()
             listed = self._last[1] if told.out == self._last[0] else self._filtered(parsed(told.out))
             if self._is_outdated(listed, now_ns):
                 continue
@@ -191,6 +198,7 @@ class Look:
     def _paths(self, listed: Listed) -> Iterator[bytes]:
         yield from listed.changed
         yield from listed.untracked
+        yield from self._doubted - set(listed.changed)
         if self._absent:
             yield from present(self.root, self._absent.difference(listed.untracked))
 
@@ -258,11 +266,6 @@ class Look:
         exclude = self.means.excludes.everywhere + capped(common / "info" / "exclude")
         prefix = self.site.prefix + folder + b"/"
         return Look(Site(top, git_dir, exclude, prefix, self.site.depth + 1), self.means)
-
-
-def _matters(complaint: str) -> bool:
-    """Return whether a warning of git means that it did not see everything (not: that it has no cache)."""
-    return "could not open directory" in complaint or "cannot" in complaint or "error:" in complaint
 
 
 def _is_trackable(seen: Seen, now_ns: int) -> bool:

@@ -6,6 +6,7 @@ time and two samples (4 GiB that take no space on disk would keep a reader busy 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -62,7 +63,8 @@ def see(path: bytes, now_ns: int, known: Seen | None = None) -> Seen:
     try:
         status = os.lstat(path)
     except OSError as error:
-        return _failed(error)
+        # A loop of links can only be above the path, and then the path does not exist.
+        return NOTHING if error.errno == errno.ELOOP else _failed(error)
     key = key_of(status)
     if known is not None and known.sure and known.key == key:
         return known
