@@ -104,8 +104,10 @@ def _bytes_of(place: bytes, *, link: bool) -> bytes | None:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size > SAMPLE_ABOVE:
                 return None
-            with open(descriptor, "rb", closefd=False) as file:
-                return file.read(SAMPLE_ABOVE + 1)
+            parts = []
+            while part := os.read(descriptor, status.st_size + 1):
+                parts.append(part)
+            return b"".join(parts)
         finally:
             os.close(descriptor)
     except OSError:

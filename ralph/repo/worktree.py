@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ralph.facts.finding import Finding
 from ralph.facts.tree import Changes, Tree
-from ralph.repo.changes import changes_between
+from ralph.repo.changes import Comparison
 from ralph.repo.contents import contents_of
 from ralph.repo.find import Place
 from ralph.repo.git import Git
@@ -48,6 +48,7 @@ class WorkTree:
         self._watched = watched
         self._git = top.means.git
         self._store = top.means.store
+        self._comparison = Comparison(self._store)
         self._newest: Tree | None = None
         self._saved: OrderedDict[str, str] = OrderedDict()
         """Tree id -> id of the saved tree, the newest `REMEMBERED`."""
@@ -111,7 +112,7 @@ class WorkTree:
         Raises: UserError (storage).
         """
         if self._saved_as(tree) is None:
-            assert tree == self._newest, "only the newest look can be saved"
+            assert self._newest is not None and tree.id == self._newest.id, "only the newest look can be saved"  # noqa: PT018
             self._saved[tree.id] = self._saver.save(self._top)
             while len(self._saved) > REMEMBERED:
                 self._saved.popitem(last=False)
@@ -124,7 +125,7 @@ class WorkTree:
         first, second = self._saved_as(before), self._saved_as(after)
         assert first is not None, f"tree {before.id} was not saved"
         assert second is not None, f"tree {after.id} was not saved"
-        return changes_between(self._store, first, second)
+        return self._comparison.changes(first, second)
 
     def contents(self, tree: Tree, paths: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of files in a saved tree; None for what is not there, no plain file, or over 1 MiB."""

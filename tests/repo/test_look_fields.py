@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph.ports import Repo
 from ralph.repo.look import DEFAULT, Pace
 from ralph.repo.objects import GITLINK
 from ralph.repo.reading import SAMPLE_ABOVE
@@ -548,6 +549,24 @@ def test_a_resumed_run_goes_on_with_its_saved_trees(top: Path, tmp_path: Path) -
     now = second.tree.look()
     second.tree.save(now, "1")
     assert second.tree.changes(start, now).added == 1
+
+
+def test_it_is_the_port(top: Path, tmp_path: Path) -> None:
+    repo: Repo = opened(top, tmp_path / "state").tree
+    assert (repo.top, repo.damage(), repo.findings()) == (top, None, ())
+
+
+def test_an_unsaved_tree_is_not_compared(top: Path, tmp_path: Path) -> None:
+    """That the store knows a tree (as a base) is no proof that its files were saved."""
+    world = opened(top, tmp_path / "state", pace=EAGER)
+    tree = world.tree.look()
+    write(top, {"a": "2\n"})
+    after = world.tree.look()
+    world.tree.save(after, "1")
+    with pytest.raises(AssertionError):
+        world.tree.changes(tree, after)
+    with pytest.raises(AssertionError):
+        world.tree.save(tree, "start")
 
 
 def test_saved_files_are_private(top: Path, tmp_path: Path) -> None:
