@@ -188,7 +188,7 @@ def _play(acts: list[Step], pace: Pace) -> None:
             assert world.store.read_blob(oid) == data
 
 
-LESS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LESS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MORE = settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
