@@ -139,7 +139,7 @@ class Keeping:
             elif stat.S_ISREG(status.st_mode):
                 self._keep_file(base, number, path, status)
             else:
-                self._tally.left_out.append(path)
+                self._tally.notes.append(f"{path}: neither file nor link nor directory, so there is nothing to keep")
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise

@@ -86,7 +86,7 @@ def restore(
     directory back as well, as it was at the start of the run (or before that restore). alive: who runs in this tree,
     "" for nobody. at: the moment, for the label. max_bytes: of one file that is set aside, and of copies of packs.
     digest: of the kept git state, from the journal; None where it is not known.
-    Raises: UserError (locked, usage, storage, repo-damaged), and nothing has been changed then.
+    Raises: UserError (locked, usage, storage, repo-damaged), mostly before anything is changed.
     """
     if alive:
         raise UserError(f"a run is at work in {top}: {alive}", fix="Stop it first: ralph stop", reason=Reason.LOCKED)
@@ -102,7 +102,13 @@ def restore(
     returned = None
     if kept is not None:
         was = _Was(top, kept)
-        keep_git(was, before / "git", max_bytes=max_bytes, nested=was.nested, earlier=kept.folder)
+        saved = keep_git(was, before / "git", max_bytes=max_bytes, nested=was.nested, earlier=kept.folder)
+        if saved.left_out:
+            raise UserError(
+                f"of the git directory as it is now this cannot be saved first: {', '.join(saved.left_out[:5])}",
+                fix="Give it room (snapshot.max_bytes), or move it away, then restore again.",
+                reason=Reason.STORAGE,
+            )
         returned = bring_back(kept, top)
     files = _write_files(top, store, state, folder=folder, target=target, now=now, label=label, cap_bytes=max_bytes)
     return Restored(state, label if there else "", files, returned, tuple(_notes(top, state, git=git)))

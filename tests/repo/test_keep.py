@@ -106,7 +106,8 @@ def test_locks_and_half_written_objects_are_not_kept(place: At, tmp_path: Path) 
     kept = keep_git(place, tmp_path / "kept", max_bytes=1 << 20)
     paths = {row.path for row in read_manifest(tmp_path / "kept").rows}
     assert not paths & {"index.lock", "objects/pack/tmp_pack_x1", "refs/pipe"}
-    assert kept.left_out == ("refs/pipe",)
+    assert kept.left_out == ()
+    assert kept.notes == ("refs/pipe: neither file nor link nor directory, so there is nothing to keep",)
 
 
 @pytest.mark.parametrize("packed", [False, True])

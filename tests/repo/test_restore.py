@@ -48,10 +48,10 @@ class User:
         )
 
 
-def make_user(folder: Path) -> User:
+def make_user(folder: Path, *, hashes: str = "sha1") -> User:
     top = folder / "user"
     top.mkdir()
-    git(top, "init", "-q", "-b", "main")
+    git(top, "init", "-q", "-b", "main", f"--object-format={hashes}")
     (top / ".gitignore").write_text(".env*\nbuild/\n")
     (top / "a").write_text("one\n")
     git(top, "add", ".")
@@ -96,7 +96,11 @@ def test_c18_uncommitted_work_comes_back_after_reset_and_clean(user: User) -> No
     assert work(user.top) == before
 
 
-def test_r077_everything_comes_back_after_the_whole_tree_was_deleted(user: User) -> None:
+@pytest.mark.parametrize("hashes", ["sha1", "sha256"])
+def test_r077_everything_comes_back_after_the_whole_tree_was_deleted(tmp_path: Path, hashes: str) -> None:
+    user = make_user(tmp_path, hashes=hashes)
+    git(user.top, "commit", "-q", "--allow-empty", "-m", "packed")
+    git(user.top, "gc", "-q")
     git(user.top, "branch", "side")
     git(user.top, "tag", "-a", "v1", "-m", "v1")
     (user.top / "a").write_text("stashed\n")
@@ -128,6 +132,26 @@ def test_only_git_deleted_comes_back_and_todays_work_stays_saved(user: User) -> 
     again = user.restore(told.saved_as)
     assert again.files.written == ["work"]
     assert (user.top / "work").read_text() == "of the agent\n"
+
+
+def test_what_cannot_be_saved_first_is_not_overwritten(user: User) -> None:
+    user.start()
+    (user.top / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
+    with open(user.top / ".git" / "ORIG_HEAD", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(UserError, match="ORIG_HEAD"):
+        user.restore(git=True)
+    assert (user.top / ".git" / "HEAD").read_text() == "ref: refs/heads/other\n"
+
+
+def test_a_pipe_planted_in_the_git_directory_stops_nothing(user: User) -> None:
+    user.start()
+    (user.top / ".git" / "description").unlink()
+    os.mkfifo(user.top / ".git" / "description")
+    os.mkfifo(user.top / ".git" / "MERGE_MSG")
+    assert user.restore(git=True).is_whole
+    assert (user.top / ".git" / "description").is_file()
+    assert not (user.top / ".git" / "MERGE_MSG").exists()
 
 
 def test_a_restore_is_undone_by_restoring_what_was_saved_before_it(user: User) -> None:
