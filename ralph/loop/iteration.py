@@ -37,6 +37,7 @@ def planned(run: Run, held: Hold) -> Plan:
     """Look, build the prompt, and put the start on record before anything is spent."""
     before = run.look()
     outside = noticed_outside(run, before)
+    prompting.announce(run, run.changed_watched(), when="while no agent was running")
     prompting.refresh(run)
     promise = promise_token(run)
     text = prompting.note_text(run, promise)

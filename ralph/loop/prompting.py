@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from ralph.errors import UserError
 from ralph.facts.iteration import Iteration
 from ralph.journal import entries
@@ -31,6 +34,16 @@ def take(run: Run, fresh: Frozen) -> None:
     run.prompt = fresh
     run.history.restart_stretch()
     run.world.console.say(f"the prompt was taken anew ({fresh.sha256[:12]}); limits stay")
+
+
+def announce(run: Run, paths: Iterable[Path], *, when: str) -> None:
+    """Say that files this run obeys were edited on disk, when, and what takes the edit: this run keeps what it read."""
+    for path in paths:
+        taken = "the next start asks for --accept-config"
+        if path == run.world.prompt_path:
+            always = run.world.settings.prompt.reload == "always"
+            taken = "it is taken with the next iteration" if always else "`ralph reload` takes it as it is now"
+        run.world.console.say(f"{path.name} was changed on disk {when}; this run keeps what it read: {taken}")
 
 
 def note_text(run: Run, promise: str | None) -> str:

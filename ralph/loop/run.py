@@ -47,10 +47,8 @@ class Run:
         return Moment(up_s, None if deadline is None else deadline - now)
 
     def record(self, entry: entries.Entry) -> None:
-        """Put one record on disk before what it announces happens, and show it to machines."""
-        kind, fields = entry
-        self.world.journal.append(kind, fields)
-        self.world.console.event(kind, fields)
+        """Put one record on disk before what it announces happens; the journal shows it to machines."""
+        self.world.journal.append(*entry)
 
     def is_ending(self) -> bool:
         """Return whether a signal, `stop --now` or damage asks for nothing more to be started."""

@@ -13,6 +13,7 @@ from ralph.journal import entries
 from ralph.judge import budget
 from ralph.judge.gates import claims
 from ralph.judge.outcome import Ruling, classify
+from ralph.loop import prompting
 from ralph.loop.agent import Spell
 from ralph.loop.plan import Plan
 from ralph.loop.proof import Proof, proof, settled_tree
@@ -101,9 +102,11 @@ def price(run: Run, done: Spell, *, model: str | None) -> Price | None:
 
 def watched_findings(run: Run, step: str) -> tuple[Finding, ...]:
     """Return that the prompt or a configuration file changed during a step: what tomorrow's run must know."""
+    changed = run.changed_watched()
+    prompting.announce(run, changed, when=f"while the {step} was running")
     return tuple(
         Finding(f"{step}-changed-{'prompt' if path == run.world.prompt_path else 'config'}", str(path), (str(path),))
-        for path in run.changed_watched()
+        for path in changed
     )
 
 

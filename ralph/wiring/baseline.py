@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from ralph.errors import UserError
+from ralph.facts.ending import Why
+from ralph.facts.reason import Reason
 from ralph.facts.settings import Settings
 from ralph.facts.suite import Suite, Verdict
 from ralph.facts.tree import Tree
 from ralph.journal.codec import from_json, to_json
 from ralph.journal.effects import replace_file
+from ralph.judge.interruption import SIGNALS
 from ralph.judge.suites import TESTS, CachedSuite, usable
 from ralph.loop.testing import TestStep
 from ralph.testrun import Interrupted
@@ -25,25 +29,36 @@ SKIP = "`--set test.baseline=skip` goes on without a baseline."
 
 
 def baseline(
-    settings: Settings, step: TestStep, *, tree: Tree, logs: Path, kept: Path, now: datetime
+    settings: Settings,
+    step: TestStep,
+    *,
+    tree: Tree,
+    logs: Path,
+    kept: Path,
+    now: datetime,
+    signal_number: Callable[[], int | None],
 ) -> tuple[Suite, ...]:
     """Return the suites before iteration 1; () where the baseline is skipped or nothing is configured.
 
-    kept: file of baselines of earlier runs. Raises: UserError (usage) for a baseline that says nothing.
+    kept: file of baselines of earlier runs. signal_number: what we were told to end by.
+    Raises: UserError: a baseline that says nothing (usage); ended from outside (interrupted and its like, time-limit).
     """
     if settings.test.baseline == "skip" or not (settings.test.command or settings.checks):
         return ()
-    found = _kept(kept, settings, tree, now=now) or _fresh(step, tree, logs)
+    found = _kept(kept, settings, tree, now=now) or _fresh(step, tree, logs, signal_number)
     for suite in found:
         _check(suite)
     _keep(kept, settings, tree=tree, suites=found, now=now)
     return found
 
 
-def _fresh(step: TestStep, tree: Tree, logs: Path) -> tuple[Suite, ...]:
+def _fresh(step: TestStep, tree: Tree, logs: Path, signal_number: Callable[[], int | None]) -> tuple[Suite, ...]:
     suites = step.suites(tree, logs)
     if isinstance(suites, Interrupted):
-        raise UserError("interrupted while the baseline ran", fix="Nothing was started; start again.")
+        over = suites.cut.why is Why.DEADLINE
+        reason = Reason.TIME_LIMIT if over else SIGNALS.get(signal_number() or 0, Reason.INTERRUPTED)
+        fix = "Give the run more time." if over else "No agent was started; start again."
+        raise UserError("ended while the tests ran before the first iteration", fix=fix, reason=reason)
     return suites
 
 

@@ -113,7 +113,7 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
     start_beside(workshop, settings, top=order.top, folder=ground.paper.made(ground.paper.iteration(0)))
     ends_at = deadline(settings.limits, SystemClock())
     step = TestStep(settings, workshop.runner, deadline_s=ends_at)
-    found = run_baseline(settings, ground, step=step, start=start)
+    found = run_baseline(settings, ground, step=step, start=start, workshop=workshop)
     tree, owned = after_baseline(ground, start)
     opening = Opening(ground.paper.id, SystemClock().now(), tree, found, boxes_of(settings, order.top))
     public = Path(settings.run.summary) if settings.run.summary else None
@@ -138,10 +138,20 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
     )
 
 
-def run_baseline(settings: Settings, ground: Ground, *, step: TestStep, start: Tree) -> tuple[Suite, ...]:
+def run_baseline(
+    settings: Settings, ground: Ground, *, step: TestStep, start: Tree, workshop: Workshop
+) -> tuple[Suite, ...]:
     """Return the suites before iteration 1, kept for the record."""
     kept, logs = ground.places.path / "baseline.json", ground.paper.iteration(0)
-    found = baseline(settings, step, tree=start, logs=logs, kept=kept, now=SystemClock().now())
+    found = baseline(
+        settings,
+        step,
+        tree=start,
+        logs=logs,
+        kept=kept,
+        now=SystemClock().now(),
+        signal_number=workshop.launcher.interruption,
+    )
     for suite in found:
         suites.keep(ground.paper.suites, suite)
     return found
@@ -228,13 +238,21 @@ def world_of(
         hashes=lambda: {file.path: file.sha256 for file in obeyed_by(order)},
         damage=ground.damage,
         keep_owned=lambda paths: keep_owned(paper, paths),
-        keep_prompt=lambda fresh: keep_prompt(paper, fresh),
+        keep_prompt=lambda fresh: prompt_taken(order, ground, fresh),
         nonce=lambda: secrets.token_hex(5),
         jitter=random.random,
         complete=lambda bare: completed(bare, order, last=recorder.story.next_iteration - 1),
         exit_code=lambda conclusion: exit_code(conclusion, settings),
         publish=lambda end: recorder.publish(end, exit_code(end, settings) if end else None),
     )
+
+
+def prompt_taken(order: Order, ground: Ground, fresh: Frozen) -> None:
+    """Keep a prompt taken anew: its bytes for a resume, its hash as one that was obeyed."""
+    keep_prompt(ground.paper, fresh)
+    file = prompt_file(order)
+    if file is not None:
+        earlier.keep_also(ground.places, ConfigFile(file.path, fresh.sha256))
 
 
 def obeyed_by(order: Order) -> tuple[ConfigFile, ...]:

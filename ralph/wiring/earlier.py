@@ -63,6 +63,12 @@ def keep_obeyed(places: Places, now: tuple[ConfigFile, ...]) -> None:
     replace_file(places.accepted, data.encode("utf-8", "surrogateescape"))
 
 
+def keep_also(places: Places, file: ConfigFile) -> None:
+    """Keep the hash of one file that this run obeys from now on."""
+    kept = {**obeyed(places), file.path: file.sha256}
+    keep_obeyed(places, tuple(ConfigFile(path, sha) for path, sha in kept.items()))
+
+
 def changes(places: Places) -> Iterator[ChangedDuring]:
     """Yield what the journals of the newest runs say was changed during a step, oldest first."""
     for run in reversed(places.runs()[:20]):

@@ -112,9 +112,10 @@ class Site:
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        **popen: Any,
     ) -> Result:
         """Run ralph to its end. agent: steps of the stub, None: no COMMAND is typed."""
-        return self.start(*options, agent=agent, env=env, cwd=cwd, stdin=stdin).end()
+        return self.start(*options, agent=agent, env=env, cwd=cwd, stdin=stdin, **popen).end()
 
     def start(
         self,
