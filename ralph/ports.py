@@ -115,6 +115,10 @@ class Repo(Protocol):
         """Return why this is no longer the repository the run began in, None if it is."""
         ...
 
+    def vanished(self, start: Tree, tree: Tree) -> tuple[Finding, ...]:
+        """Return which files of a saved start are gone from a saved tree, each told once."""
+        ...
+
     def findings(self) -> tuple[Finding, ...]:
         """Return git configuration, HEAD, merge and lock observations new since the last call."""
         ...

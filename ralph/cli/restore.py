@@ -26,8 +26,16 @@ def restore(state: str, run: str | None, directory: str, state_dir: str | None, 
     """
     saved = saved_of(run, directory, state_dir)
     label = saved.label(state)
+    kept = saved.story.repo.get("kept")
     done = bring_back(
-        saved.top, saved.store, saved.paper.id, label, present=saved.present, git=git, alive=saved.alive()
+        saved.top,
+        saved.store,
+        saved.paper.id,
+        label,
+        present=saved.present,
+        git=git,
+        alive=saved.alive(),
+        digest=kept if isinstance(kept, str) and kept else None,
     )
     for line in _told(done):
         click.echo(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from ralph.console.lines import Lines
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
 from ralph.facts.run import Conclusion
+from ralph.journal.effects import FULL, storage_error
 from ralph.loop.run import Run
 from ralph.loop.supervise import supervise
 from ralph.process import system
@@ -29,6 +31,7 @@ from ralph.wiring.build import new_run
 from ralph.wiring.order import Order
 
 NESTED = "RALPH_RUN"
+DISK_TROUBLES = FULL | {errno.EROFS, errno.EIO, errno.EFBIG}
 
 
 @click.command(cls=RunCommand)
@@ -53,10 +56,23 @@ def run(**parameters: Any) -> int:
 
 
 def finished(run: Run, console: Lines) -> int:
-    """Run to the end, print the verdict, return the exit code."""
-    conclusion: Conclusion = supervise(run)
+    """Run to the end, print the verdict, return the exit code. Raises: UserError (storage) if the record is lost."""
+    try:
+        conclusion: Conclusion = supervise(run)
+    except OSError as error:
+        state = run.world.paper.path.parent.parent
+        if not is_storage_trouble(error, state):
+            raise
+        raise storage_error("the record of this run can no longer be kept", error, where=state) from error
     console.verdict(verdict_block(conclusion))
     return run.world.exit_code(conclusion)
+
+
+def is_storage_trouble(error: OSError, state: Path) -> bool:
+    """Return whether this is about the disk or our own files: full, read-only, or deleted by the agent (C4, S4)."""
+    about = error.filename
+    ours = isinstance(about, str | bytes) and Path(os.fsdecode(about)).is_relative_to(state)
+    return ours or error.errno in DISK_TROUBLES
 
 
 def refuse_nested() -> None:

@@ -13,7 +13,7 @@ from ralph.journal.codec import from_json
 from ralph.journal.lock import alive_holder
 from ralph.journal.places import Places, RunDir
 from ralph.journal.story import Story
-from ralph.repo.find import locate
+from ralph.repo.find import git_dir_of, locate
 from ralph.repo.git import Git, find_git
 from ralph.repo.restore import saving
 from ralph.repo.store import Store
@@ -48,7 +48,7 @@ class Saved:
     def present(self, label: str) -> str:
         """Save the work tree as it is now, with the ignore rules of the run; return the id of its tree."""
         settings = from_json(Settings, self.story.settings)
-        plain = settings.run.no_git or not (self.top / ".git").exists()
+        plain = settings.run.no_git or not has_repository(self.top)
         tree = WorkTree.open(
             locate(self.top, self.git, no_git=plain),
             self.store,
@@ -65,6 +65,14 @@ class Saved:
             return ""
         holder = alive_holder(self.top, note=self.places.holder_of(self.top))
         return "" if holder is None else f"pid {holder.pid}, run {holder.run or 'unknown'}"
+
+
+def has_repository(top: Path) -> bool:
+    """Return whether a repository is there now; whatever an agent put in its place is none."""
+    try:
+        return git_dir_of(top) is not None
+    except OSError:
+        return False
 
 
 def saved_of(run: str | None, directory: str, state_dir: str | None) -> Saved:

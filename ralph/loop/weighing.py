@@ -46,7 +46,7 @@ def weighed(run: Run, plan: Plan, *, done: Spell) -> Iteration:
             spent=left.spent,
         )
     )
-    found = watched_findings(run, "agent")
+    found = watched_findings(run, "agent") + run.world.repo.vanished(run.start, left.agent)
     is_over = run.is_ending()
     proved = Proof(settled_tree(run, left.agent)) if is_over else proof(run, left.agent, claimed=left.claimed)
     run.record(entries.tests_ended(run.number, suites=proved.suites))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from ralph.facts.finding import Finding
 from ralph.facts.tree import Changes, Tree
 from ralph.repo.changes import Comparison
-from ralph.repo.contents import contents_of
+from ralph.repo.contents import contents_of, gone_between
 from ralph.repo.find import Place
 from ralph.repo.git import Git
 from ralph.repo.head import head_of
@@ -34,6 +34,10 @@ class Watched(Protocol):
 
     def findings(self) -> tuple[Finding, ...]:
         """Return observations new since the last call."""
+        ...
+
+    def vanished(self, before_paths: Collection[str], after_paths: Collection[str]) -> tuple[Finding, ...]:
+        """Return the start's files that are gone now and were not told before; all gone is damage from here on."""
         ...
 
 
@@ -152,6 +156,14 @@ class WorkTree:
     def findings(self) -> tuple[Finding, ...]:
         """Return git configuration, HEAD, merge and lock observations new since the last call."""
         return self._watched.findings() if self._watched else ()
+
+    def vanished(self, start: Tree, tree: Tree) -> tuple[Finding, ...]:
+        """Return which files of the start are gone, each told once; from an emptied tree on, `damage` says so."""
+        first, second = self._saved_as(start), self._saved_as(tree)
+        if self._watched is None or first is None or second is None:
+            return ()
+        gone = gone_between(self._store, first, second, self.changes(start, tree).paths)
+        return self._watched.vanished(gone, (".",) if tree.files else ())
 
     def _saved_as(self, tree: Tree) -> str | None:
         return tree.id if tree.id in self._labelled else self._saved.get(tree.id)

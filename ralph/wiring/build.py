@@ -109,7 +109,8 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
     """Save the start, run the baseline, begin the journal, and return the run."""
     settings, console = order.loaded.settings, order.console
     console.say(agent_line(settings, crew))
-    start, unsaved = save_start(ground, settings)
+    saved = save_start(ground, settings)
+    start = saved.tree
     start_beside(workshop, settings, top=order.top, folder=ground.paper.made(ground.paper.iteration(0)))
     ends_at = deadline(settings.limits, SystemClock())
     step = TestStep(settings, workshop.runner, deadline_s=ends_at)
@@ -119,8 +120,13 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
     public = Path(settings.run.summary) if settings.run.summary else None
     recorder = Recorder(ground.paper, console, public=public)
     log = stack.enter_context(recorder.begin(SystemClock()))
-    began(order, ground, crew=crew, prompt=prompt, opening=opening, log=log)
-    for line in (*limit_lines(settings), *goal_lines(settings, opening), *unsaved_lines(unsaved), *order.loaded.notes):
+    began(order, ground, crew=crew, prompt=prompt, opening=opening, log=log, kept=saved.digest)
+    for line in (
+        *limit_lines(settings),
+        *goal_lines(settings, opening),
+        *unsaved_lines(saved.unsaved),
+        *order.loaded.notes,
+    ):
         console.say(line)
     world = world_of(order, ground, workshop=workshop, crew=crew, log=log, recorder=recorder, ends_at=ends_at)
     step.remember(tree, found)
@@ -182,7 +188,7 @@ def boxes_of(settings: Settings, top: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple(found)
 
 
-def began(order: Order, ground: Ground, *, crew: Crew, prompt: Frozen, opening: Opening, log: Log) -> None:
+def began(order: Order, ground: Ground, *, crew: Crew, prompt: Frozen, opening: Opening, log: Log, kept: str) -> None:
     """Write the first record."""
     head = opening.tree.head
     kind, fields = entries.run_started(
@@ -191,7 +197,7 @@ def began(order: Order, ground: Ground, *, crew: Crew, prompt: Frozen, opening: 
         origins={key: f"{o.kind} {o.where}".strip() for key, o in order.loaded.origins.items()},
         prompt_hash=prompt.sha256,
         agent={"name": crew.adapter.name, "argv": list(crew.program), "given": crew.given},
-        repo={"top": str(order.top), "git_dir": str(order.place.git_dir or ""), "head": head},
+        repo={"top": str(order.top), "git_dir": str(order.place.git_dir or ""), "head": head, "kept": kept},
         holder=holder_fields(ground),
     )
     log.append(kind, fields)

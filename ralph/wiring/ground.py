@@ -77,8 +77,17 @@ def user_git_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
     return tuple(p for p in (Path(home, ".gitconfig"), Path(config, "git", "config")) if p.is_absolute() and p.exists())
 
 
-def save_start(ground: Ground, settings: Settings) -> tuple[Tree, tuple[str, ...]]:
-    """Save the tree and the git state as they are now; return the tree and what could not be saved, as lines."""
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The tree as the run found it. unsaved: what a restore could not bring back, in lines. digest: of the git state."""
+
+    tree: Tree
+    unsaved: tuple[str, ...]
+    digest: str
+
+
+def save_start(ground: Ground, settings: Settings) -> Start:
+    """Save the tree and the git state as they are now."""
     start = ground.tree.look()
     ground.tree.save(start, "start")
     kept = keep_all(
@@ -89,4 +98,4 @@ def save_start(ground: Ground, settings: Settings) -> tuple[Tree, tuple[str, ...
         also=settings.snapshot.also,
         max_bytes=settings.snapshot.max_bytes,
     )
-    return start, (*ground.tree.unsaved(), *kept.left_out, *kept.notes)
+    return Start(start, (*ground.tree.unsaved(), *kept.left_out, *kept.notes), kept.digest)

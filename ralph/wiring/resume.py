@@ -207,7 +207,7 @@ def trees_found(ground: Ground, settings: Settings, story: Story) -> tuple[Tree,
     """Return the tree at the start of the run and the one it ended with; a run brought here starts from the present."""
     start = ground.store.labels(ground.paper.id).get("start")
     if start is None:
-        now, _ = save_start(ground, settings)
+        now = save_start(ground, settings).tree
         return now, now
     last = story.iterations[-1].trees.tests if story.iterations else None
     opening = story.opening.tree if story.opening else None
