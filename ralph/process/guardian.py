@@ -15,6 +15,7 @@ import sys
 import time
 
 LAST_TERM_S, QUIET_S, DRAIN_S, ROUNDS, REPORTS, NEVER, ALL = 0.15, 0.2, 1.0, 2000, 200, 1e18, range(1, 32)
+PRCTL = (36, 1), (4, 0), (1, signal.SIGCONT)  # adopt orphans, hide our memory, wake if stopped when ralph dies
 
 
 def attempt(act, *args):
@@ -42,7 +43,7 @@ class Guardian:
         os.set_blocking(rope, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
-        for option, value in ((36, 1), (4, 0)) if sys.platform == "linux" else ():  # PR_SET_CHILD_SUBREAPER, _DUMPABLE
+        for option, value in PRCTL if sys.platform == "linux" else ():
             _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen("", 0), "prctl"), (option, value, 0, 0, 0))
 
     def tell(self, *words: object) -> None:
@@ -116,5 +117,4 @@ class Guardian:
 if __name__ == "__main__":
     life, status, order = map(int, sys.argv[1:])
     program, rules = marshal.load(open(order, "rb")) if os.read(life, 3) else os._exit(0)  # noqa: S302, SIM115 - ours
-    Guardian(life, status, **rules).run(*program)
-    os._exit(0)
+    os._exit(Guardian(life, status, **rules).run(*program) or 0)

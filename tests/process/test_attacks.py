@@ -118,6 +118,14 @@ def test_a22_a_killed_supervisor_leaves_nobody_behind(tmp_path: Path, round_: in
     assert Path(tmp_path, "born").exists()
 
 
+def test_a13_a_stopped_guardian_wakes_when_its_supervisor_is_killed(tmp_path: Path) -> None:
+    with supervisor(tmp_path, "escape=daemon", "stop=guardian", "say=ready", "sleep=600") as (process, token, _):
+        assert read_line(process) == b"ready\n"
+        process.kill()
+        process.wait()
+        wait_until(lambda: not alive(token), what="the tree is gone")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("round_", range(100))
 def test_a22_a_hundred_killed_supervisors_leave_nobody_behind(tmp_path: Path, round_: int) -> None:
