@@ -79,7 +79,7 @@ def user_git_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The tree as the run found it. unsaved: what a restore could not bring back, in lines. digest: of the git state."""
+    """The tree as the run found it. unsaved: what a restore could not bring back, in lines. digest: of git."""
 
     tree: Tree
     unsaved: tuple[str, ...]
