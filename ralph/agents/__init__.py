@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from ralph.agents.adapter import Adapter
+from ralph.agents.aider import Aider
+from ralph.agents.amp import Amp
 from ralph.agents.claude import Claude
 from ralph.agents.codex import Codex
+from ralph.agents.copilot import Copilot
+from ralph.agents.cursor import Cursor
+from ralph.agents.gemini import Gemini
+from ralph.agents.mini import Mini
+from ralph.agents.opencode import Opencode
 from ralph.agents.plain import Plain
+from ralph.agents.qwen import Qwen
 from ralph.errors import UserError
 
-ADAPTERS: dict[str, Adapter] = {a.name: a for a in (Claude(), Codex(), Plain())}
+_IN_ORDER: tuple[Adapter, ...] = (
+    Claude(),
+    Codex(),
+    Gemini(),
+    Opencode(),
+    Copilot(),
+    Qwen(),
+    Aider(),
+    Mini(),
+    Amp(),
+    Cursor(),
+    Plain(),
+)
+ADAPTERS: dict[str, Adapter] = {known.name: known for known in _IN_ORDER}
 """By name, in the order in which PATH is searched when the user names none."""
 
 

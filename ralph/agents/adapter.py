@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from ralph.facts.event import Event, Trouble
 
@@ -52,7 +52,10 @@ class Abilities:
 
     reports_cost: dollars in its stream. reports_tokens: "live", "end" or "never". reports_turns, reports_tools.
     own_cap: the flag that bounds money, "" if none. writes: paths it leaves in the repository by itself.
-    idle_rule: whether silence may be judged (off for plain programs).
+    idle_rule: whether silence may be judged (off for plain programs). deny: how a tool is forbidden from the next
+    start on, "" if it cannot be. steered: the lane by which advice reaches it while it works, "" if there is none:
+    "control channel", "hooks", "plug-in folder", "server" or "shell lane". documented: nobody has run it with this
+    adapter, which follows its documentation only.
     """
 
     reports_cost: bool = False
@@ -63,6 +66,9 @@ class Abilities:
     writes: tuple[str, ...] = ()
     idle_rule: bool = True
     note: str = ""
+    deny: str = ""
+    steered: str = ""
+    documented: bool = False
 
 
 class Reader(Protocol):
@@ -106,3 +112,53 @@ class Adapter(Protocol):
     def diagnose(self, error_tail: bytes) -> tuple[Trouble, str] | None:
         """Return what stderr says about set-up faults that its stream does not tell, and the agent's own words."""
         ...
+
+
+@runtime_checkable
+class LeavesFiles(Protocol):
+    """An adapter whose agent writes figures into files that its output does not have."""
+
+    def files(self, scratch: str) -> Mapping[str, str]:
+        """Return the paths it was told to write below `Ask.scratch`, by a name that the reader knows."""
+        ...
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A reader that understands those files."""
+
+    def file(self, name: str, data: bytes) -> tuple[Event, ...]:
+        """Return what a file tells, once the run is over and `end` was called. Never raises on content."""
+        ...
+
+
+@runtime_checkable
+class ReadsExit(Protocol):
+    """A reader of an agent that tells by its exit code what its output does not."""
+
+    def exited(self, code: int) -> tuple[Event, ...]:
+        """Return what the exit code (0 to 255, never a signal) tells; the last thing a reader is asked."""
+        ...
+
+
+FILE_CAP = 32 << 20
+"""Longest such file worth reading, in bytes; a longer one counts as absent, since half a document tells nothing."""
+
+
+def files_of(adapter: Adapter, scratch: str) -> Mapping[str, str]:
+    """Return the files to remove before the start and to read after the end, by name; {} for most agents."""
+    return adapter.files(scratch) if isinstance(adapter, LeavesFiles) and scratch else {}
+
+
+def afterword(reader: Reader, files: Mapping[str, bytes], *, code: int | None) -> tuple[Event, ...]:
+    """Return what is told only once the agent is gone; to be asked once, after `Reader.end`.
+
+    files: content of those of `files_of` that exist. code: its exit code, None if a signal ended it.
+    """
+    found: list[Event] = []
+    if isinstance(reader, ReadsFiles):
+        for name, data in files.items():
+            found += reader.file(name, data)
+    if isinstance(reader, ReadsExit) and code is not None:
+        found += reader.exited(code)
+    return tuple(found)

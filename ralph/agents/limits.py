@@ -32,7 +32,8 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
             r"\blimit reached \|",
             r"out of (?:extra usage|credits)",
             r"credit balance is too low",
-            r"quota (?:exceeded|exhausted)|exceeded your current quota|exhausted your (?:daily )?quota",
+            r"quota (?:exceeded|exhausted)|quota has been (?:reached|exceeded|exhausted)|no quota (?:left|remaining)",
+            r"exceeded your current quota|exhausted your (?:daily )?(?:quota|capacity)|premium request allowance",
             r"insufficient[_ ](?:quota|credits|balance|funds)|usage_limit_reached|billing_(?:error|hard_limit)",
             r"purchase more credits|payment required|\b402\b",
             r"to use codex with your chatgpt plan, upgrade",
@@ -41,7 +42,7 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
     (
         Trouble.CONTEXT,
         (
-            r"prompt is too long|context[_ ]length[_ ]exceeded|maximum context length",
+            r"prompt (?:is|as) too long|context[_ ]length[_ ]exceeded|maximum context length",
             r"out of room in the model's context|exceeds? the (?:model's )?context (?:window|limit)",
             r"input (?:exceeds the maximum length|is too long)|input_too_large",
         ),
@@ -52,7 +53,8 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
             r"not logged in|please run /login|run `?codex login|login required|please log ?in\b",
             r"(?:invalid|incorrect|missing|expired) (?:external )?(?:x-)?api[- ]key",
             r"api key (?:not valid|expired|is missing)",
-            r"no (?:api key|credentials|auth)\b|missing environment variable",
+            r"no (?:api key|credentials|auth)\b|missing environment variable|must specify the \w+_api_key",
+            r"check your (?:\w+_)?api[_ ]key",
             r"authentication[_ ](?:failed|error)|unauthori[sz]ed|\b401\b|permission_error|\b403\b",
             r"(?:oauth |access |refresh )?token (?:has |is )?(?:been )?(?:expired|revoked|invalid)|session expired",
         ),
@@ -66,7 +68,7 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
             r"not (?:inside|in|running in) a trusted (?:directory|folder)|untrusted (?:directory|folder|workspace)",
             r"(?:model|deployment)[^.\n]{0,80}(?:not found|does not exist|not supported|not available|no access)",
             r"(?:unknown|invalid|unsupported) model|not_found_error|model_not_found",
-            r"input must be provided|no prompt provided",
+            r"input must be provided|no prompt provided|no input provided|user message must be provided",
         ),
     ),
     (
@@ -77,6 +79,8 @@ _TABLE: tuple[tuple[Trouble, tuple[str, ...]], ...] = (
             r"stream disconnected|network error|transport error|connection (?:error|refused|reset|closed|timed out)",
             r"econn(?:refused|reset)|enotfound|etimedout|eai_again|fetch failed|socket hang up|timed out|timeout",
             r"error sending request|temporar(?:y|ily) (?:failure|unavailable)|bad gateway",
+            r"other side closed|socket connection was closed|connection dropped|incomplete json segment",
+            r"failed to get response from the ai model|unexpected eof",
         ),
     ),
 )
@@ -141,7 +145,9 @@ def epoch(value: object) -> datetime | None:
 _EPOCH = re.compile(r"\|\s?(\d{10}(?:\d{3})?)\b")
 _ISO = re.compile(r"\b(\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,6})?)(z|[+-]\d\d:?\d\d)?")
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?(days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)\b")
+_SPAN = re.compile(
+    r"(\d{1,6}(?:\.\d{1,6})?) ?(days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
+)
 _IN = re.compile(r"\b(?:in|after|retry-after:?) (?=\d)((?:\d{1,6}(?:\.\d{1,6})? ?[a-z]+,? ?(?:and )?){1,5})")
 _CLOCK = re.compile(
     r"(?:resets?|again|reset|until|available)(?: at| on)? "

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ralph.agents import ADAPTERS
+from ralph.agents.copilot_stream import USAGE
 from ralph.agents.fields import TEXT_CAP, canonical, count, micro, seconds, shortened
 from ralph.agents.lines import PENDING_CAP
+from ralph.agents.mini_trajectory import TRAJECTORY
 from ralph.facts.event import (
     Event,
     Finish,
@@ -28,9 +30,11 @@ from ralph.facts.event import (
 from ralph.facts.usage import Tokens
 from tests.agents.captures import Capture, captures, events_of
 
-STREAMING = ("claude", "codex")
+STREAMING = ("claude", "codex", "gemini", "opencode", "copilot", "qwen", "amp", "cursor")
+FILES = {TRAJECTORY: b"", USAGE: b""}
 RUNS = [pytest.param(c, id=c.name) for c in captures() if c.agent in STREAMING and c.out.startswith(b"{")]
 LINES = sorted({line for c in captures() for line in c.out.split(b"\n") if line.startswith(b"{") and len(line) < 3000})
+WORDS = sorted({line for c in captures() for line in c.out.split(b"\n") if c.agent in ("aider", "mini")})
 WILD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
@@ -71,9 +75,14 @@ def test_b5_any_value_in_any_place_is_no_exception(line: bytes, path: list[int],
 
 
 @FEW
-@given(st.lists(st.binary(max_size=60) | st.sampled_from(LINES), max_size=6), st.sampled_from(list(ADAPTERS)))
-def test_b5_any_bytes_are_no_exception(lines: list[bytes], agent: str) -> None:
-    check(events_of(agent, lines, lines))
+@given(
+    st.lists(st.binary(max_size=60) | st.sampled_from(LINES) | st.sampled_from(WORDS), max_size=8),
+    st.sampled_from(list(ADAPTERS)),
+    st.none() | st.integers(0, 255),
+)
+def test_b5_any_bytes_are_no_exception(lines: list[bytes], agent: str, code: int | None) -> None:
+    left = dict.fromkeys(FILES, b"\n".join(lines))
+    check(events_of(agent, lines, lines, files=left, code=code))
 
 
 @pytest.mark.parametrize("agent", STREAMING)
