@@ -182,7 +182,9 @@ class Git:
         if leaving < 0:
             return ""
         try:
-            ready = select.select([leaving], [], [], max(0.0, deadline - self._clock()))[0]
+            poll = select.poll()
+            poll.register(leaving, select.POLLIN)
+            ready = poll.poll(max(0.0, deadline - self._clock()) * 1000)
         finally:
             os.close(leaving)
         return "" if ready else "timed-out"
