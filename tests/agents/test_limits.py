@@ -34,6 +34,10 @@ RESETS = {
     "You exceeded your current quota, please check your plan. Please retry in 42.5s. Suggested retry after 2s.":
         "2026-11-30T03:05:42.500000",
     "usage limit reached, resets 2026-12-01T10:00:00Z": "2026-12-01T10:00",
+    "You have exhausted your capacity on this model. Your quota will reset after 3h12m5s.": "2026-11-30T06:17:05",
+    "quota exceeded, try again in 1d2h": "2026-12-01T05:05",
+    "[API Error: You exceeded your current quota. Please retry in 42.5s.\nSuggested retry after 2s.]":
+        "2026-11-30T03:05:42.500000",
 }  # fmt: skip
 
 
@@ -57,6 +61,11 @@ def test_a_used_up_plan_is_a_quota_with_its_reset(text: str, until: str) -> None
         "You've hit your monthly spend limit",
         "You're out of extra usage",
         "To use Codex with your ChatGPT plan, upgrade to Plus: https://x.example",
+        "Qwen OAuth quota exceeded: Your free daily quota has been reached.",
+        "402 You have no quota remaining this month.",
+        "You have exceeded your premium request allowance.",
+        "Error: Insufficient balance. Add credits to continue.",
+        "litellm.RateLimitError: insufficient_quota",
     ],
 )
 def test_a_quota_without_a_time_has_no_reset(text: str) -> None:
@@ -82,6 +91,25 @@ def test_a_quota_without_a_time_has_no_reset(text: str) -> None:
         ("error: unknown option '--dangerously'", Trouble.MISCONFIGURED),
         ("error: unexpected argument '--foo' found", Trouble.MISCONFIGURED),
         ("Not inside a trusted directory and --skip-git-repo-check was not specified.", Trouble.MISCONFIGURED),
+        ("[API Error: This request would exceed your rate limit.]\nPlease wait and try again later.", Trouble.OUTAGE),
+        ('[API Error: {"error":{"code":529,"message":"Overloaded","status":"overloaded_error"}}]', Trouble.OUTAGE),
+        ("[API Error: Incomplete JSON segment at the end]", Trouble.OUTAGE),
+        ("[API Error: terminated (cause: UND_ERR_SOCKET: other side closed)]", Trouble.OUTAGE),
+        ("The socket connection was closed unexpectedly.", Trouble.OUTAGE),
+        ("Failed to get response from the AI model; retried 5 times Last error: unexpected EOF", Trouble.OUTAGE),
+        ("litellm.APIConnectionError: Connection error.", Trouble.OUTAGE),
+        ("Check your COPILOT_PROVIDER_API_KEY or COPILOT_PROVIDER_BEARER_TOKEN.", Trouble.AUTH),
+        ("When using Gemini API, you must specify the GEMINI_API_KEY environment variable.", Trouble.AUTH),
+        ("The API provider is not able to authenticate you. Check your API key.", Trouble.AUTH),
+        ("The provider rejected the prompt as too long, but automatic recovery could not reduce it.", Trouble.CONTEXT),
+        (
+            "Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`",
+            Trouble.MISCONFIGURED,
+        ),
+        ("No input provided via stdin. Input can be provided by piping data", Trouble.MISCONFIGURED),
+        ("Error: User message must be provided through stdin or as argument", Trouble.MISCONFIGURED),
+        ("[API Error: Model stream ended with empty response text.]", None),
+        ("Reached max session turns for this session. Increase the number of turns", None),
         ("Reached maximum number of turns (3)", None),
         ("the loop is finished, all tests pass", None),
         ("", None),

@@ -28,13 +28,17 @@ from ralph.facts.event import (
     UsageSeen,
 )
 from ralph.facts.usage import Tokens
-from tests.agents.captures import Capture, captures, events_of
+from tests.agents.captures import Capture, archived, captures, events_of
 
 STREAMING = ("claude", "codex", "gemini", "opencode", "copilot", "qwen", "amp", "cursor")
 FILES = {TRAJECTORY: b"", USAGE: b""}
 RUNS = [pytest.param(c, id=c.name) for c in captures() if c.agent in STREAMING and c.out.startswith(b"{")]
 LINES = sorted({line for c in captures() for line in c.out.split(b"\n") if line.startswith(b"{") and len(line) < 3000})
 WORDS = sorted({line for c in captures() for line in c.out.split(b"\n") if c.agent in ("aider", "mini")})
+DOCUMENTS = [
+    ("copilot", USAGE, next(data for name, data in archived().items() if name.endswith("usage_output_file.json"))),
+    *(("mini", TRAJECTORY, data) for c in captures() for data in c.files.values()),
+]
 WILD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
@@ -83,6 +87,36 @@ def test_b5_any_value_in_any_place_is_no_exception(line: bytes, path: list[int],
 def test_b5_any_bytes_are_no_exception(lines: list[bytes], agent: str, code: int | None) -> None:
     left = dict.fromkeys(FILES, b"\n".join(lines))
     check(events_of(agent, lines, lines, files=left, code=code))
+
+
+@FEW
+@given(st.lists(st.integers(0, 40), max_size=7), WILD, st.sampled_from(DOCUMENTS))
+def test_b5_any_value_in_any_place_of_a_file_is_no_exception(
+    path: list[int], wild: object, document: tuple[str, str, bytes]
+) -> None:
+    agent, name, data = document
+    changed = json.dumps(put(json.loads(data), path, wild)).encode()
+    check(events_of(agent, [], files={name: changed}, code=0))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS[:3])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"null", b"[1]", b"[" * 100_000, b"\xff", b'{"messages":[{"role":"exit"}]}']
+)
+def test_b5_a_file_that_is_no_document_tells_nothing(document: tuple[str, str, bytes], data: bytes) -> None:
+    agent, name, _ = document
+    assert events_of(agent, [], files={name: data}) == []
+
+
+@pytest.mark.parametrize("agent", ["aider", "mini"])
+@pytest.mark.parametrize("line", [b"x" * (1 << 20), b"\xff" * 5000, b"```", b"Tool:", b"litellm.X: " + b"y" * 99_999])
+def test_text_without_end_is_held_up_to_a_cap(agent: str, line: bytes) -> None:
+    reader = ADAPTERS[agent].reader()
+    starts = (b"Repo-map: x", b"mini-swe-agent (step 1, $0.00):")
+    events = [e for piece in (*starts, *([line] * 300)) for e in reader.line("out", piece)]
+    check([*events, *reader.end()])
+    held = (getattr(reader, name, ()) for name in ("_said", "_block", "_error", "_exit", "_open"))
+    assert sum(sum(map(len, part)) if part else 0 for part in held) < 1 << 20
 
 
 @pytest.mark.parametrize("agent", STREAMING)
