@@ -20,9 +20,9 @@ def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo.mkdir()
     for name, text in {"PROMPT.md": "Improve it.\n", "target.txt": "start\n", ".gitignore": "*.pyc\n"}.items():
         (repo / name).write_text(text, encoding="utf-8")
-    identity = ("-c", "user.name=u", "-c", "user.email=u@example.invalid")
-    for words in (["init", "-q", "-b", "main", "--template="], ["add", "-A"], [*identity, "commit", "-qm", "first"]):
-        subprocess.run(["git", *words], cwd=repo, check=True)
+    lines = ("init -q -b main --template=", "config user.name u", "config user.email u@example.invalid")
+    for line in (*lines, "add -A", "commit -qm first"):  # in the repository: the agent gets no GIT_* of ours
+        subprocess.run(["git", *line.split()], cwd=repo, check=True)
     return repo
 
 

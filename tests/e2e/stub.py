@@ -104,7 +104,8 @@ def remove(agent: Agent, value: str) -> None:
 
 
 def git(agent: Agent, value: str) -> None:
-    subprocess.run(["git", *filled(agent, value).split()], check=False, stdout=subprocess.DEVNULL)
+    """Run the agent's git; a failure is a fault of the test."""
+    subprocess.run(["git", *filled(agent, value).split()], check=True, stdout=subprocess.DEVNULL)
 
 
 def commit(agent: Agent, _: str) -> None:
