@@ -34,6 +34,7 @@ LEVELS = {
     "ralph.notify": 3,
     "ralph.sandbox": 3,
     "ralph.prompt": 4,
+    "ralph.advice": 4.5,
     "ralph.testrun": 4,
     "ralph.loop": 5,
     "ralph.config": 5,

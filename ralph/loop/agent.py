@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from ralph.agents.adapter import PROMPT_FILE, PROMPT_TEXT, Ask, Launch
+from ralph.advice import advice
+from ralph.agents.adapter import PROMPT_FILE, PROMPT_TEXT, Ask, files_of
 from ralph.agents.limits import reset_of
 from ralph.facts.ending import Cut, Ended
-from ralph.facts.job import Job, Logs, StdinBytes, TimeRules
+from ralph.facts.finding import Signal
+from ralph.facts.job import Job, Logs, StdinBytes, StdinPipe, TimeRules
 from ralph.facts.settings import Settings
 from ralph.facts.usage import Price
+from ralph.journal.steps import StepsFile
 from ralph.judge.budget import Hold, live_cut
+from ralph.judge.steering import Steering
 from ralph.judge.stream import StreamFacts, StreamFold
+from ralph.loop.lanes import Opened, left, opened, removed
 from ralph.loop.listening import Listener
 from ralph.loop.run import Run
 from ralph.loop.world import World
@@ -21,32 +25,58 @@ from ralph.loop.world import World
 
 @dataclass(frozen=True, slots=True)
 class Spell:
-    """What the agent step gave: how the process ended and what its stream told."""
+    """What the agent step gave: how the process ended and what its stream told.
+
+    signals: loops noticed. unsaid: advice that could not be given inside the turn.
+    """
 
     ended: Ended
     facts: StreamFacts
+    signals: tuple[Signal, ...] = ()
+    unsaid: tuple[str, ...] = ()
 
 
 def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
     """Run the agent once on these bytes."""
     world = run.world
-    launch = launched(world, held, scratch=world.scratch)
-    job = job_of(run, launch, sent=sent)
+    lane = opened(world, asked(world, held))
+    files = {} if world.crew.given else files_of(world.crew.adapter, str(world.scratch))
+    removed(files)
+    folder = world.paper.made(world.paper.iteration(run.number))
+    steering = steering_of(run, lane)
     listener = Listener(
         world.crew.adapter.reader(),
         StreamFold(run.memory),
+        steering,
+        clock=world.clock,
+        steps=StepsFile(folder),
+        lane=lane,
         control=world.control,
         limit=lambda facts: over(run, facts),
         tell=lambda facts: told(run, facts),
     )
-    ended = world.processes.run(job, listener, sides=(world.channel,))
-    return Spell(ended, dated(world, listener.end()))
+    with world.control.hooks(listener.hook):
+        ended = world.processes.run(job_of(run, lane, sent=sent), listener, sides=(world.channel,))
+    facts = listener.end(ended, left(files))
+    return Spell(ended, dated(world, facts), tuple(steering.signals), steering.unsaid())
 
 
-def launched(world: World, held: Hold, *, scratch: Path) -> Launch:
-    """Return how the agent is started: COMMAND as it was typed, or the adapter's own argv."""
+def steering_of(run: Run, lane: Opened) -> Steering:
+    """Return what watches this iteration for loops and decides what is said."""
+    return Steering(
+        run.world.settings.detect,
+        words=advice,
+        laned=lane.is_laned,
+        advises=lane.advises,
+        root=str(run.world.repo.top),
+        look=lambda: run.look().state,
+    )
+
+
+def asked(world: World, held: Hold) -> Ask:
+    """Return what this start of the agent is to be."""
     crew, settings = world.crew, world.settings
-    ask = Ask(
+    return Ask(
         program=crew.program,
         permissions=settings.agent.permissions,
         model=settings.agent.model,
@@ -54,26 +84,23 @@ def launched(world: World, held: Hold, *, scratch: Path) -> Launch:
         budget_micro=held.micro,
         max_turns=settings.limits.turns,
         as_root=crew.as_root,
-        scratch=str(scratch),
+        scratch=str(world.scratch),
     )
-    if crew.given:
-        return Launch((*crew.program, *settings.agent.args), {}, "stdin")
-    return crew.adapter.launch(ask)
 
 
-def job_of(run: Run, launch: Launch, *, sent: bytes) -> Job:
+def job_of(run: Run, lane: Opened, *, sent: bytes) -> Job:
     """Return the order for the process room."""
-    world = run.world
+    world, launch = run.world, lane.launch
     folder = world.paper.made(world.paper.iteration(run.number))
     prompt_file = world.scratch / "prompt.md"
     prompt_file.write_bytes(sent)
     filled = {PROMPT_FILE: str(prompt_file), PROMPT_TEXT: sent.decode("utf-8", "replace")}
-    stdin = {"stdin": sent}.get(launch.feed, b"")
+    stdin = StdinBytes({"stdin": sent}.get(launch.feed, b""))
     return Job(
         argv=tuple(filled.get(word, word) for word in launch.argv),
         cwd=world.repo.top,
         env={**world.environment, **launch.env},
-        stdin=StdinBytes(stdin),
+        stdin=stdin if lane.talk is None else StdinPipe(lane.talk.first(sent)),
         time=time_rules(world),
         logs=Logs(folder / "agent.out", folder / "agent.err"),
         keep=world.settings.process.keep,
@@ -123,4 +150,4 @@ def dated(world: World, facts: StreamFacts) -> StreamFacts:
     trouble = facts.trouble
     if trouble is None or trouble.until is not None:
         return facts
-    return replace(facts, trouble=replace(trouble, until=reset_of(trouble.text, world.clock.now())))
+    return replace(facts, trouble=replace(trouble, until=reset_of(trouble.text, world.clock.now().astimezone())))

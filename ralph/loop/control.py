@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
 from ralph.facts.ending import Cut, Why
 from ralph.facts.finding import Blocked
+from ralph.facts.steer import Moment
 from ralph.steer.blocked import blocked_from_fields
 from ralph.steer.channel import Handler, Reply
+
+Hook = Callable[[Moment, Mapping[str, object]], tuple[str, Cut | None]]
 
 
 class Control:
@@ -20,6 +23,7 @@ class Control:
         self._reload = False
         self._waiting = False
         self._blocked: Blocked | None = None
+        self._hook: Hook | None = None
 
     def operator(self) -> Mapping[str, Handler]:
         """Return what the operator may say."""
@@ -27,7 +31,16 @@ class Control:
 
     def agent(self) -> Mapping[str, Handler]:
         """Return what the agent may say."""
-        return {"blocked": self._on_blocked}
+        return {"blocked": self._on_blocked, "hook": self._on_hook}
+
+    @contextmanager
+    def hooks(self, answer: Hook) -> Iterator[None]:
+        """Let the agent's hooks be answered while it runs."""
+        self._hook = answer
+        try:
+            yield
+        finally:
+            self._hook = None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -70,6 +83,13 @@ class Control:
 
     def _end_of_wait(self) -> Cut | None:
         return Cut(Why.WAKE) if self._waiting else None
+
+    def _on_hook(self, message: Mapping[str, object]) -> Reply:
+        payload, moment = message.get("payload"), message.get("moment")
+        if self._hook is None or not isinstance(payload, dict) or moment not in ("before", "after"):
+            return {"ok": True, "out": ""}, None
+        out, cut = self._hook("before" if moment == "before" else "after", payload)
+        return {"ok": True, "out": out}, cut
 
     def _on_blocked(self, message: Mapping[str, object]) -> Reply:
         claim = blocked_from_fields(message)

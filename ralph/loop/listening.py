@@ -1,46 +1,91 @@
-"""What the loop hears of an agent while it works: lines become events, events are folded, a limit may end it."""
+"""What the loop hears of an agent while it works: lines become events, events are folded, watched and answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from ralph.agents.adapter import Reader
-from ralph.facts.ending import Cut
+from ralph.agents.adapter import Reader, afterword
+from ralph.facts.ending import Cut, Ended, Exited
+from ralph.facts.event import Event
+from ralph.facts.steer import Answer, Asked, Moment
+from ralph.journal.steps import StepsFile
+from ralph.judge.signals.step import row_of
+from ralph.judge.steering import Steering
 from ralph.judge.stream import StreamFacts, StreamFold
 from ralph.loop.control import Control
-from ralph.ports import Stream
+from ralph.loop.lanes import Opened
+from ralph.ports import Clock, Stream
+from ralph.steer import shell
 
 
 class Listener:
-    """The `Watcher` of one agent run. limit: asked after each line that meant something. tell: told of each turn."""
+    """The `Watcher` of one agent run.
+
+    limit: asked after each line that meant something. tell: told of each turn. lane: by which it can be spoken to.
+    """
 
     def __init__(
         self,
         reader: Reader,
         fold: StreamFold,
+        steering: Steering,
         *,
+        clock: Clock,
+        steps: StepsFile,
+        lane: Opened,
         control: Control,
         limit: Callable[[StreamFacts], Cut | None],
         tell: Callable[[StreamFacts], None],
     ) -> None:
         self._reader = reader
         self._fold = fold
+        self._steering = steering
+        self._clock = clock
+        self._steps = steps
+        self._lane = lane
+        self._talk = lane.talk
         self._control = control
         self._limit = limit
         self._tell = tell
         self._turns = 0
+        self._replies = b""
 
     def line(self, stream: Stream, line: bytes) -> Cut | None:
         """Take one line of output."""
         events = self._reader.line(stream, line)
-        for event in events:
-            self._fold.see(event)
+        self._see(events)
+        if self._talk is not None and stream == "out":
+            self._replies += self._talk.hear(line, self.decide)
+            self._replies += self._talk.says(self._steering.message())
+        if events and self._lane.script is not None:
+            self._flag(self._lane.script.parent)
         return self._weighed() if events else None
 
-    def end(self) -> StreamFacts:
-        """Take the end of output and return all that was told."""
-        for event in self._reader.end():
-            self._fold.see(event)
+    def hook(self, moment: Moment, payload: Mapping[str, object]) -> tuple[str, Cut | None]:
+        """Answer a hook of the agent: what it is to print, and whether the agent is to be ended."""
+        hooked = self._lane.hooked
+        asked = hooked.asked(moment, payload) if hooked is not None else None
+        if hooked is None or asked is None:
+            return "", None
+        return hooked.answered(moment, self.decide(asked)), self.cut()
+
+    def decide(self, asked: Asked) -> Answer:
+        """Answer a lane about one call."""
+        return self._steering.answer(asked, at=self._clock.awake())
+
+    def cut(self) -> Cut | None:
+        """Return why the agent is to be ended for going in circles, None if it is not."""
+        return self._steering.cut(at=self._clock.awake())
+
+    def end(self, ended: Ended, files: Mapping[str, bytes]) -> StreamFacts:
+        """Take the end of output and what the agent left in files; return all that was told."""
+        self._see(self._reader.end())
+        code = ended.how.code if isinstance(ended.how, Exited) else None
+        self._see(afterword(self._reader, files, code=code))
+        self._steps.close()
+        if self._lane.script is not None:
+            shell.taken_back(self._lane.script.parent)
         return self._fold.facts()
 
     def finished(self) -> bool:
@@ -52,16 +97,31 @@ class Listener:
         return self._fold.excused()
 
     def replies(self) -> bytes:
-        """Return nothing: a fed agent is not spoken to."""
-        return b""
+        """Return what to write to a conversed agent now, and forget it."""
+        replies, self._replies = self._replies, b""
+        return replies
 
     def closes_stdin(self) -> bool:
-        """Return that stdin ends with the prompt."""
-        return True
+        """Return whether nothing more is said to the agent."""
+        return self._talk is None or self._talk.is_over()
+
+    def _see(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            self._fold.see(event)
+            step = self._steering.see(event, at=self._clock.awake())
+            if step is not None:
+                self._steps.add(row_of(step))
+
+    def _flag(self, folder: Path) -> None:
+        """Put what the agent's next shell command is to be met with where that command looks."""
+        answer = self._steering.shell()
+        names = {"advise": shell.ADVICE, "deny": shell.REFUSAL}
+        if answer.act in names:
+            shell.put(folder, names[answer.act], answer.text)
 
     def _weighed(self) -> Cut | None:
         facts = self._fold.facts()
         if facts.turns > self._turns:
             self._turns = facts.turns
             self._tell(facts)
-        return self._limit(facts)
+        return self._limit(facts) or self.cut()

@@ -53,7 +53,9 @@ def note_text(run: Run, promise: str | None) -> str:
     step = run.history.step
     returned = step.first if step is not None and step.moved and step.known else None
     last: Iteration | None = run.history.newest
-    return note(NoteFacts(promise=promise, blocked=run.blocked_token, last=last, returned_to=returned))
+    return note(
+        NoteFacts(promise=promise, blocked=run.blocked_token, last=last, returned_to=returned, advice=run.unsaid)
+    )
 
 
 def bytes_sent(run: Run, text: str) -> bytes:

@@ -35,13 +35,14 @@ class Proof:
 
 def proof(run: Run, agent: Tree, *, claimed: bool) -> Proof:
     """Test the agent's tree and ask every gate on it; an interrupted test step proves nothing."""
-    logs = run.world.paper.made(run.world.paper.iteration(run.number))
+    logs, ran = run.world.paper.made(run.world.paper.iteration(run.number)), run.tests.ran
     suites = run.tests.suites(agent, logs)
     if isinstance(suites, Interrupted):
         return Proof(settled_tree(run, agent))
     findings = tampered(run, agent, suites)
     gates, commands = asked(run, agent, suites=suites, claimed=claimed)
-    tree = settled_tree(run, agent)
+    # Where nothing was run, what moves from here on is an outside change: the next iteration's look will tell.
+    tree = agent if run.tests.ran == ran else settled_tree(run, agent)
     return Proof(tree, (*suites, *commands), changed(run, suites), gates, findings)
 
 

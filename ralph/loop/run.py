@@ -22,7 +22,8 @@ class Run:
     """One run. number: of the newest iteration started. start, tree: as the run found it, and as it is now.
 
     test_owned: paths that a test step changed and no agent step has; agent_paths: those an agent step has.
-    memory: tool results and sessions seen. findings: all so far, in order. hashes: of the files it obeys.
+    memory: tool results and sessions seen. findings: all so far, in order.
+    unsaid: advice of the last iteration that the agent has not been given. hashes: of the files it obeys.
     """
 
     world: World
@@ -35,6 +36,7 @@ class Run:
     hashes: Mapping[Path, str | None]
     blocked_token: str
     number: int = 0
+    unsaid: tuple[str, ...] = ()
     test_owned: frozenset[str] = frozenset()
     agent_paths: frozenset[str] = frozenset()
     memory: RunMemory = field(default_factory=RunMemory)

@@ -19,7 +19,7 @@ REMEMBERED = 32
 
 
 class TestStep:
-    """Runs what the configuration names and remembers each result by the tree it was got on."""
+    """Runs what the configuration names and remembers each result by the tree it was got on. ran: commands so far."""
 
     __test__ = False  # its name would make pytest collect it
 
@@ -28,11 +28,14 @@ class TestStep:
         self._runner = runner
         self._deadline_s = deadline_s
         self._runs: OrderedDict[tuple[str, str], list[Suite]] = OrderedDict()
+        self.ran = 0
 
     def remember(self, tree: Tree, suites: Sequence[Suite]) -> None:
-        """Take results got elsewhere (the baseline) as run on this tree."""
+        """Take results got elsewhere (the baseline) as run on this tree; one that was got here counts once."""
         for suite in suites:
-            self._runs_of(tree, suite.name).append(suite)
+            runs = self._runs_of(tree, suite.name)
+            if suite not in runs:
+                runs.append(suite)
 
     def suites(self, tree: Tree, logs: Path) -> tuple[Suite, ...] | Interrupted:
         """Return the result of the tests and of each check on this tree, run or reused."""
@@ -68,6 +71,7 @@ class TestStep:
         return known
 
     def _run(self, name: str, command: Command, *, logs: Path, nth: int) -> Suite | Interrupted:
+        self.ran += 1
         word = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:40]
         stem = f"{word}.{nth + 1}" if nth else word
         test = self._settings.test

@@ -37,6 +37,9 @@ class Left:
 def weighed(run: Run, plan: Plan, *, done: Spell) -> Iteration:
     """Return the whole iteration."""
     left = left_behind(run, plan, done=done)
+    run.unsaid = done.unsaid
+    for signal in done.signals:
+        run.record(entries.signal_raised(run.number, signal=signal))
     run.record(
         entries.agent_ended(
             run.number,
@@ -142,5 +145,6 @@ def with_agent(iteration: Iteration, done: Spell) -> Iteration:
         answer=None if facts.answer is None else facts.answer[-ANSWER_CAP:],
         swept=tuple(survivor.name for survivor in ended.survivors),
         denied=facts.denied,
+        signals=done.signals,
         printed=ended.bytes_out + ended.bytes_err,
     )
