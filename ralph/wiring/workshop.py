@@ -102,14 +102,16 @@ def who(pid: int) -> Who | None:
 
 
 def interpreter(top: Path, scratch: Path, *, strict: bool, console: Lines) -> Interpreter:
-    """Return what runs guardians; copied out where ralph itself lies in the work tree (E14).
+    """Return what runs guardians: a copy, so that neither an agent nor an upgrade changes it under a live run (E14).
 
-    Then the agent can change the ralph of tomorrow: warned, or refused with --strict. Raises: UserError (refused).
+    Where ralph itself lies in the work tree the agent can change the ralph of tomorrow: warned, or refused with
+    --strict. Raises: UserError (refused).
     """
+    copy = Interpreter(guardian=Path(shutil.copy(GUARDIAN, scratch / "guardian.py")))
     package = Path(__file__).resolve().parent.parent
     inside = [p for p in (package, Path(sys.prefix).resolve()) if p.is_relative_to(top)]
     if not inside:
-        return Interpreter()
+        return copy
     if strict:
         raise UserError(
             "ralph itself lies inside the work tree, where the agent can change it",
@@ -119,7 +121,7 @@ def interpreter(top: Path, scratch: Path, *, strict: bool, console: Lines) -> In
         )
     console.say(f"warning: ralph itself lies inside the work tree ({inside[0]}): the agent can change tomorrow's ralph")
     import_everything(package)
-    return Interpreter(guardian=Path(shutil.copy(GUARDIAN, scratch / "guardian.py")))
+    return copy
 
 
 def import_everything(package: Path) -> None:
