@@ -6,6 +6,7 @@ Durations are seconds, money is micro-dollars. One class a table of `ralph.toml`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -172,6 +173,30 @@ class RunRules:
 
 
 @dataclass(frozen=True, slots=True)
+class Levels:
+    """`detect.NAME.nudge/deny/end`: from which count on to act; "own" = the detector's own, None = never."""
+
+    nudge: int | Literal["own"] | None = "own"
+    deny: int | Literal["own"] | None = "own"
+    end: int | Literal["own"] | None = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Detect:
+    """`detect.*`: loops inside an iteration.
+
+    polling: more tools that poll, by name (fnmatch, case ignored), or commands by their first words ("make wait").
+    identity: by tool name, the arguments that make two calls equal (all of them, where a tool is not named).
+    levels: by detector. off: detectors that do not look; "all" is none at all.
+    """
+
+    polling: tuple[str, ...] = ()
+    identity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    levels: Mapping[str, Levels] = field(default_factory=dict)
+    off: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a run obeys. checks: in the order given. done: gates besides the one `test.command` adds."""
 
@@ -190,3 +215,4 @@ class Settings:
     env: Env = field(default_factory=Env)
     snapshot: Snapshot = field(default_factory=Snapshot)
     run: RunRules = field(default_factory=RunRules)
+    detect: Detect = field(default_factory=Detect)
