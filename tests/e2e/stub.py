@@ -278,7 +278,7 @@ def main() -> None:
         agent.read()
     for step in steps:
         name, _, value = step.partition(":")
-        if name != "unread":
+        if name and name != "unread":
             STEPS[name](agent, value)
 
 
