@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal
 
 from ralph.facts.ending import Cut, Why
 from ralph.facts.finding import Blocked
 from ralph.facts.steer import Moment
+from ralph.judge.interruption import Wish
 from ralph.steer.blocked import blocked_from_fields
 from ralph.steer.channel import Handler, Reply
 
@@ -19,7 +19,7 @@ class Control:
     """The wishes of a run's operator and its agent. A wish stays until the loop takes it."""
 
     def __init__(self) -> None:
-        self.stop: Literal["after", "now"] | None = None
+        self.stop: Wish | None = None
         self._reload = False
         self._waiting = False
         self._blocked: Blocked | None = None

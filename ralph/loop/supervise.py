@@ -5,7 +5,7 @@ from __future__ import annotations
 from ralph.facts.run import Conclusion, Pause, Stop
 from ralph.journal import entries
 from ralph.judge.budget import overshoot
-from ralph.judge.interruption import interruption
+from ralph.judge.interruption import interruption, wished
 from ralph.judge.retry import pause_before
 from ralph.judge.stops import decide
 from ralph.loop.iteration import iterate
@@ -16,35 +16,33 @@ from ralph.loop.waiting import wait
 def supervise(run: Run) -> Conclusion:
     """Run to the end and return how it ended. Raises: UserError (storage) if the record cannot be kept."""
     while True:
-        stop = interrupted(run) or decide(run.history, run.world.settings, run.moment())
-        if stop is None:
-            pause = pause_before(
-                run.history,
-                run.world.settings,
-                run.moment(),
-                now=run.world.clock.now(),
-                jitter=run.world.jitter(),
-            )
-            stop = waited(run, pause) if isinstance(pause, Pause) else pause
-        stop = stop or iterate(run)
+        stop = ended(run) or paused(run) or iterate(run)
         if stop is not None:
             return concluded(run, stop)
 
 
-def interrupted(run: Run) -> Stop | None:
-    """Return the end that comes from outside: damage, a signal, an operator's wish."""
-    return interruption(
+def ended(run: Run) -> Stop | None:
+    """Return why nothing more is to be started: damage, a signal, a rule, an operator's wish."""
+    control, iterations = run.world.control, (run.number,) if run.number else ()
+    interrupted = interruption(
         damage=run.world.damage(),
         signal_number=run.world.processes.interruption(),
-        wish=run.world.control.stop,
-        iterations=(run.number,) if run.number else (),
+        wish=control.stop,
+        iterations=iterations,
     )
+    decided = interrupted or decide(run.history, run.world.settings, run.moment())
+    return decided or wished(control.stop, iterations=iterations)
 
 
-def waited(run: Run, pause: Pause) -> Stop | None:
-    """Wait, then ask again what comes from outside."""
+def paused(run: Run) -> Stop | None:
+    """Wait if need be, then ask again whether anything is to be started; None: on with the next iteration."""
+    world = run.world
+    now, jitter = world.clock.now(), world.jitter()
+    pause = pause_before(run.history, world.settings, run.moment(), now=now, jitter=jitter)
+    if not isinstance(pause, Pause):
+        return pause
     wait(run, pause)
-    return interrupted(run)
+    return ended(run)
 
 
 def concluded(run: Run, stop: Stop) -> Conclusion:

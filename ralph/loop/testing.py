@@ -14,7 +14,7 @@ from ralph.judge.gates import gate_name
 from ralph.judge.suites import TESTS, needs_rerun, reusable, settled
 from ralph.testrun import Interrupted, TestRunner
 
-REMEMBERED = 32
+REMEMBERED = 12
 """Results kept by (tree, command); an older tree's commands are simply run again."""
 
 

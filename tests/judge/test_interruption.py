@@ -8,7 +8,7 @@ import pytest
 
 from ralph.facts.reason import Reason
 from ralph.facts.run import Stop
-from ralph.judge.interruption import interruption
+from ralph.judge.interruption import interruption, wished
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from ralph.judge.interruption import interruption
         (None, 1, "now", Reason.HANGUP),
         (None, 2, None, Reason.INTERRUPTED),
         (None, 15, None, Reason.TERMINATED),
-        (None, None, "after", Reason.INTERRUPTED),
+        (None, None, "after", None),
         (None, None, "now", Reason.INTERRUPTED),
     ],
 )
@@ -31,9 +31,8 @@ def test_the_gravest_end_from_outside_is_named(
     assert stop is None or stop.iterations == (3,)
 
 
-def test_the_operator_is_told_apart_from_a_signal() -> None:
-    words = [interruption(damage=None, signal_number=None, wish=wish, iterations=()) for wish in ("after", "now")]
-    assert words == [
-        Stop(Reason.INTERRUPTED, "stopped after the iteration by `ralph stop`"),
-        Stop(Reason.INTERRUPTED, "stopped at once by `ralph stop`"),
-    ]
+def test_a_wish_to_stop_after_the_iteration_comes_after_every_rule() -> None:
+    assert wished(None, iterations=(3,)) is None
+    assert wished("after", iterations=(3,)) == Stop(
+        Reason.INTERRUPTED, "stopped after the iteration by `ralph stop`", (3,)
+    )
