@@ -17,6 +17,8 @@ QUIET = (
     "--no-show-release-notes",
     "--no-show-model-warnings",
     "--no-pretty",
+    # Told to say yes to all, it would fetch every address in the prompt, and install a browser for that.
+    "--no-detect-urls",
 )
 KEEPS_OFF = ("--no-gitignore", "--no-auto-commits", "--no-dirty-commits")
 """Against its habits of writing `.gitignore` and of committing by itself."""

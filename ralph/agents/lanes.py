@@ -7,7 +7,7 @@ lane fails open: no answer, a late one or an odd one means that the call runs an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from ralph.agents.adapter import Ask, Launch
@@ -16,10 +16,16 @@ from ralph.facts.steer import Answer, Asked, Decide, Moment
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A start of the agent with its lane open. files: to write below `Ask.scratch` first, by relative name."""
+    """A start of the agent with its lane open. files: to write below `Ask.scratch` first, by relative name.
+
+    is_open: the user's own arguments leave room for this lane; if not, the next best is tried. takes: environment
+    variables it needs, each with the file that is read where it is not set: a lane takes nobody's settings away.
+    """
 
     launch: Launch
     files: Mapping[str, bytes] = field(default_factory=dict)
+    is_open: bool = True
+    takes: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -39,7 +45,7 @@ class Hooked(Protocol):
         """Return what the agent tells its hook on stdin, None where it is no tool call. Never raises."""
         ...
 
-    def answered(self, moment: Moment, answer: Answer) -> str:
+    def answered(self, asked: Asked, answer: Answer) -> str:
         """Return what the hook prints for the agent, "" for nothing."""
         ...
 
@@ -51,6 +57,11 @@ class Shelled(Protocol):
     def shelled(self, ask: Ask, script: str) -> Lane:
         """Return the start with BASH_ENV set. script: absolute path of the file that bash is to read."""
         ...
+
+
+def by_shell(launch: Launch, script: str) -> Lane:
+    """Return a start whose shells read our file first."""
+    return Lane(replace(launch, env={**launch.env, "BASH_ENV": script}))
 
 
 class Talk(Protocol):
@@ -87,4 +98,14 @@ class Conversed(Protocol):
 
     def talk(self) -> Talk:
         """Return a fresh conversation."""
+        ...
+
+
+@runtime_checkable
+class Advises(Protocol):
+    """A conversed adapter whose answers to calls can carry advice; without it, advice goes as a message of its own."""
+
+    @property
+    def advises(self) -> tuple[Moment, ...]:
+        """Return the moments at which advice can be put without refusing the call."""
         ...

@@ -250,6 +250,25 @@ def test_qwen_s_parts_of_one_response_are_one_turn() -> None:
     assert turns == ["turn_1", "turn_1", "turn_2"]
 
 
+def test_qwen_s_sub_agent_is_a_stream_of_its_own() -> None:
+    call = {"type": "tool_use", "id": "c", "name": "read_file", "input": {}}
+    back = {"type": "tool_result", "tool_use_id": "c", "is_error": True, "content": "gone"}
+    events = told(
+        "qwen",
+        {"type": "assistant", "parent_tool_use_id": "task", "message": {"content": [call]}},
+        {"type": "user", "parent_tool_use_id": "task", "message": {"content": [back]}},
+    )
+    assert events == [
+        ToolCalled("c", "read_file", "{}", "turn_1", "task"),
+        ToolReturned("c", "gone", Known.KNOWN, failed=True, stream="task"),
+    ]
+
+
+def test_qwen_announces_how_long_it_waits() -> None:
+    data = {"reason": "retry", "attempt": 1, "maxRetries": 10, "delayMs": 60000}
+    assert told("qwen", {"type": "system", "subtype": "retry", "data": data}) == [Retrying("retry", 60.0)]
+
+
 def test_qwen_s_error_in_the_place_of_words_is_not_what_the_model_said() -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "[API Error: 529 Overloaded]"}]}}
     assert told("qwen", said) == []

@@ -15,8 +15,8 @@ ASK = Ask(("/opt/agent",), model="big", args=("--own",), budget_micro=1_250_000,
 COPILOT = ("--no-ask-user", "--no-auto-update", "--no-color", "--model", "big")
 AIDER = (
     "--no-check-update --no-analytics --no-show-release-notes --no-show-model-warnings --no-pretty "
-    "--no-gitignore --no-auto-commits --no-dirty-commits --yes-always --chat-history-file /scratch/aider.chat.md "
-    "--input-history-file /scratch/aider.input --model big"
+    "--no-detect-urls --no-gitignore --no-auto-commits --no-dirty-commits --yes-always "
+    "--chat-history-file /scratch/aider.chat.md --input-history-file /scratch/aider.input --model big"
 )
 MINI = ("--exit-immediately", "-y", "-m", "big", "-l", "1.250000", "-o", "/scratch/mini-trajectory.json")
 STARTS: dict[str, tuple[str, ...]] = {
