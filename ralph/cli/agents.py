@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import click
 
 from ralph.agents import ADAPTERS
 from ralph.agents.adapter import Abilities, Adapter
+from ralph.cli.sink import show, show_json
 from ralph.encode.terminal import one_line
 from ralph.process.program import Missing, find_program
 
@@ -21,13 +21,16 @@ def agents(directory: str, as_json: bool) -> None:
     """List the agents ralph can drive."""
     rows = [_row(adapter, Path(directory)) for adapter in ADAPTERS.values()]
     if as_json:
-        click.echo(json.dumps(rows))
+        show_json(rows)
         return
     for row in rows:
-        click.echo(f"{row['name']:10} {one_line(str(row['found'] or 'not found'), 80)}")
-        click.echo(f"{'':10} {row['tells']}")
-        if row["note"]:
-            click.echo(f"{'':10} {row['note']}")
+        found = one_line(str(row["found"] or "not found"), 80)
+        lines = (
+            f"{row['name']:10} {found}",
+            f"{'':10} {row['tells']}",
+            f"{'':10} {row['note']}" if row["note"] else "",
+        )
+        show("\n".join(filter(None, lines)))
 
 
 def _row(adapter: Adapter, here: Path) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from importlib import import_module
@@ -85,10 +86,12 @@ def exit_code(arguments: list[str]) -> int:
         code = app.main(arguments, prog_name="ralph", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except UserError as e:
-        click.echo(shown(e), err=True)
+        _complain(shown(e))
         return e.reason.exit_code
     except click.ClickException as e:
-        e.show()
+        words = io.StringIO()
+        e.show(file=words)
+        _complain(words.getvalue().rstrip("\n"))
         return Reason.USAGE.exit_code
     except (click.Abort, KeyboardInterrupt):
         return Reason.INTERRUPTED.exit_code
@@ -96,8 +99,15 @@ def exit_code(arguments: list[str]) -> int:
         _forget_stdout()
         return 0
     except Exception as e:  # the one broad handler: a fault of ours becomes a report to send
-        click.echo(report_bug(e, arguments), err=True)
+        _complain(report_bug(e, arguments))
         return Reason.BUG.exit_code
+
+
+def _complain(text: str) -> None:
+    # What was typed may hold a key, and what a file says anything at all.
+    from ralph.cli.sink import show
+
+    show(text, err=True)
 
 
 def _forget_stdout() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from ralph.cli.failure import shown
+from ralph.cli.sink import show as told
+from ralph.cli.sink import show_json
 from ralph.config import describe
 from ralph.config.aside import in_child
 from ralph.config.model import json_schema
@@ -46,14 +48,13 @@ def show(*, origin: bool, as_json: bool, directory: str, profile: str | None, se
     """Print every key with the value that holds here."""
     loaded = _loaded(directory, profile=profile, sets=sets)
     if as_json:
-        click.echo(json.dumps(_document(loaded)))
+        show_json(_document(loaded))
         return
     for note in loaded.notes:
-        click.echo(f"note: {clean(note)}", err=True)
+        told(f"note: {note}", err=True)
     rows = [(path, f"{path} = {clean(value)}") for path, value in describe.shown(loaded.settings)]
     width = min(60, max(len(line) for _, line in rows))
-    for path, line in rows:
-        click.echo(f"{line:<{width}}  # {clean(_told(loaded.origins[path]))}" if origin else line)
+    told("\n".join(f"{line:<{width}}  # {_told(loaded.origins[path])}" if origin else line for path, line in rows))
 
 
 def _told(origin: Origin) -> str:
@@ -85,15 +86,18 @@ def check(*, as_json: bool, directory: str, profile: str | None, sets: tuple[str
         loaded = _loaded(directory, profile=profile, sets=sets)
     except ConfigErrors as e:
         found = [{"what": one.what, "where": one.where, "fix": one.fix} for one in e.errors]
-        click.echo(json.dumps({"schema": SCHEMA, "errors": found}) if as_json else _listed(e))
+        if as_json:
+            show_json({"schema": SCHEMA, "errors": found})
+        else:
+            told(_listed(e))
         return FOUND_SOMETHING
     read = [str(file.path) for file in loaded.files if file.sha256 is not None]
     if as_json:
-        click.echo(json.dumps({"schema": SCHEMA, "errors": [], "files": read}))
+        show_json({"schema": SCHEMA, "errors": [], "files": read})
         return 0
     for note in loaded.notes:
-        click.echo(f"note: {clean(note)}", err=True)
-    click.echo(f"no mistakes in {', '.join(map(clean, read))}" if read else "no configuration file: the defaults hold")
+        told(f"note: {note}", err=True)
+    told(f"no mistakes in {', '.join(read)}" if read else "no configuration file: the defaults hold")
     return 0
 
 

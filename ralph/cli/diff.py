@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 
 import click
 
 from ralph.cli.pick import RUN_OPTIONS
 from ralph.cli.saved import saved_of
+from ralph.cli.sink import show
 from ralph.encode.terminal import clean, one_line
+from ralph.encode.workflow import harmless
 from ralph.repo import diff as states
 
 
@@ -23,13 +27,23 @@ def diff(a: str, b: str, run: str | None, directory: str, state_dir: str | None,
     old, new = saved.label(a), saved.label(b)
     if patch:
         text = states.patch(saved.store, saved.paper.id, old, new)
-        if sys.stdout.isatty():
-            click.echo(clean(text.decode("utf-8", "replace")), nl=False)
-        else:
-            sys.stdout.buffer.write(text)
+        _print(text)
         return
     changes = states.diff(saved.store, saved.paper.id, old, new)
-    for change in changes:
-        lines = f"+{change.added} -{change.removed}" if change.added is not None else "binary"
-        click.echo(f"{change.status:8} {one_line(change.path)}  {lines}")
+    if changes:
+        show("\n".join(map(_line, changes)))
     click.echo(f"{len(changes)} files differ between {a} and {b}", err=True)
+
+
+def _line(change: states.FileChange) -> str:
+    lines = f"+{change.added} -{change.removed}" if change.added is not None else "binary"
+    return f"{change.status:8} {one_line(change.path)}  {lines}"
+
+
+def _print(patch: bytes) -> None:
+    """Print a patch: exact bytes to a file or another program, harmless where a person or a CI job reads it."""
+    read_by_job = "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(1).st_mode)
+    if sys.stdout.isatty() or read_by_job:
+        click.echo(harmless(clean(patch.decode("utf-8", "replace"))), nl=False)
+    else:
+        sys.stdout.buffer.write(patch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from ralph import __version__
 from ralph.encode.terminal import clean
+from ralph.encode.workflow import continued
 from ralph.errors import ConfigErrors, UserError
 
 
@@ -21,8 +23,8 @@ def shown(error: UserError) -> str:
 
 
 def _block(error: UserError) -> str:
-    where = f"{clean(error.where)}: " if error.where else ""
-    lines = [f"error: {where}{clean(error.what)}"]
+    where = f"{error.where}: " if error.where else ""
+    lines = [f"error: {continued(clean(where + error.what))}"]
     lines += [f"  mend it: {clean(line)}" for line in error.fix.splitlines() if line]
     return "\n".join(lines)
 
@@ -30,10 +32,13 @@ def _block(error: UserError) -> str:
 def report_bug(error: Exception, arguments: list[str]) -> str:
     """Write a report of a fault of ours to a private file and return what to tell the user."""
     text = "".join(traceback.format_exception(error))
+    from ralph.encode.redact import Redactor  # not paid for by every start
+
+    redactor = Redactor.of(os.environ)  # the report is to be sent
     head = f"ralph {__version__}, Python {sys.version}, {platform.platform()}\narguments: {arguments}\n\n"
     try:
         with tempfile.NamedTemporaryFile("w", prefix="ralph-bug-", suffix=".txt", delete=False, encoding="utf-8") as f:
-            f.write(head + text)
+            f.write(redactor.text(head + text))
             place = str(Path(f.name))
     except OSError:
         return f"this is a fault in ralph, not in your work:\n{clean(text)}  [1 bug]"

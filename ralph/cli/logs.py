@@ -1,23 +1,29 @@
-"""`ralph logs`: what the agent and the tests of a run printed, made harmless for a terminal."""
+"""`ralph logs`: what the agent and the tests of a run printed, made harmless for a terminal and a CI log.
+
+Secrets of this environment and well-known tokens are taken out; `--raw` gives the bytes as they came.
+"""
 
 from __future__ import annotations
 
-import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from ralph.cli.pick import RUN_OPTIONS, picked
+from ralph.cli.sink import show, viewer
+from ralph.encode.redact import LineRedactor
 from ralph.encode.terminal import clean
+from ralph.encode.workflow import behind_gutter
 from ralph.errors import UserError
 from ralph.journal.places import RunDir
 from ralph.journal.read import Tail
+from ralph.watching import Watching
 
-GUTTER = "│ "
-"""Before every foreign line, so that none can pose as one of ours (B9)."""
-PAUSE_S = 0.5
+PATIENCE_S = 2.0
+"""While following, files are looked at so often even if nothing tells of a change."""
+READ_BYTES = 1 << 20
 TOLD = ("iteration_started", "iteration_finished", "waiting", "run_stopped")
 
 
@@ -34,11 +40,10 @@ def logs(
     if raw and sys.stdout.isatty():
         raise UserError("raw bytes could steer this terminal", where="--raw", fix="Send them to a file or a pipe.")
     if follow:
-        _follow(chosen)
+        Follower(chosen).follow()
         return
     number = _newest(chosen) if iteration is None else iteration
-    folder = chosen.iteration(number)
-    files = sorted(f for f in folder.glob("*") if f.is_file() and f.suffix != ".gz")
+    files = _outputs(chosen.iteration(number))
     if not files:
         raise UserError(f"iteration {number} has no output", where=chosen.id)
     for file in files:
@@ -50,40 +55,63 @@ def _newest(run: RunDir) -> int:
     return max(numbers, default=0)
 
 
+def _outputs(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*") if file.is_file() and file.suffix != ".gz")
+
+
 def _print(file: Path, *, raw: bool) -> None:
     if raw:
         sys.stdout.buffer.write(file.read_bytes())
         return
-    click.echo(f"── {file.parent.name}/{file.name}")
+    show(f"── {file.parent.name}/{file.name}")
+    redactor = viewer().lines()
     with open(file, encoding="utf-8", errors="replace", newline="\n") as lines:
         for line in lines:
-            click.echo(GUTTER + clean(line.rstrip("\r\n")))
+            click.echo(foreign(line, redactor))
 
 
-def _follow(run: RunDir) -> None:
-    tail = Tail(run.journal)
-    shown: dict[Path, int] = {}
-    while True:
-        records = tail.fresh()
-        for text in _fresh_output(run, shown):
-            click.echo(text)
-        for record in records:
-            if record.kind in TOLD:
-                click.echo(f"── {record.kind.replace('_', ' ')}")
-        if any(record.kind == "run_stopped" for record in records):
-            return
-        # Waits for nothing but time: files give no readiness. Ctrl-C ends it at once.
-        select.select([], [], [], PAUSE_S)
+def foreign(line: str, redactor: LineRedactor) -> str:
+    """Return a line of the agent's or the tests' as it is shown: behind the gutter, so that it cannot pose as ours."""
+    return behind_gutter(redactor.line(clean(line.rstrip("\r\n"))))
 
 
-def _fresh_output(run: RunDir, shown: dict[Path, int]) -> Iterator[str]:
-    folder = run.iteration(_newest(run))
-    for file in sorted(folder.glob("*")):
-        if not file.is_file() or file.suffix == ".gz":
-            continue
-        with open(file, "rb") as data:
-            data.seek(shown.get(file, 0))
-            piece = data.read(1 << 20)
-        whole = piece[: piece.rfind(b"\n") + 1]
-        shown[file] = shown.get(file, 0) + len(whole)
-        yield from (GUTTER + clean(line) for line in whole.decode("utf-8", "replace").splitlines())
+class Follower:
+    """Prints a run's output as it comes, each file from where it was left."""
+
+    def __init__(self, run: RunDir) -> None:
+        self._run = run
+        self._tail = Tail(run.journal)
+        self._watching = Watching(tell=lambda text: show(f"warning: {text}", err=True))
+        self._redactor = viewer()
+        self._shown: dict[Path, int] = {}
+        self._lines: dict[Path, LineRedactor] = {}
+
+    def follow(self) -> None:
+        """Print until the run has stopped. Ctrl-C ends it."""
+        while not self._look():
+            folder = self._run.iteration(_newest(self._run))
+            self._watching.wait(*(f for f in (self._run.path, folder) if f.is_dir()), patience_s=PATIENCE_S)
+
+    def _look(self) -> bool:
+        """Print what is new; return whether the run has stopped."""
+        records = self._tail.fresh()
+        self._echo(self._fresh_output())
+        kinds = [record.kind for record in records]
+        self._echo(f"── {kind.replace('_', ' ')}" for kind in kinds if kind in TOLD)
+        return "run_stopped" in kinds
+
+    def _echo(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            click.echo(line)
+
+    def _fresh_output(self) -> Iterator[str]:
+        for file in _outputs(self._run.iteration(_newest(self._run))):
+            with open(file, "rb") as data:
+                data.seek(self._shown.get(file, 0))
+                piece = data.read(READ_BYTES)
+            # A whole piece without an end of a line is shown as it is, or it would be read for ever.
+            whole = piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == READ_BYTES else b"")
+            self._shown[file] = self._shown.get(file, 0) + len(whole)
+            redactor = self._lines.setdefault(file, self._redactor.lines())
+            for line in whole.decode("utf-8", "replace").removesuffix("\n").split("\n") if whole else ():
+                yield foreign(line, redactor)

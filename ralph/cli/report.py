@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from ralph.cli.pick import RUN_OPTIONS, picked, story_of
+from ralph.cli.sink import redacted, show, show_json
 from ralph.journal.summary import summary
 from ralph.report import account
 
@@ -21,6 +20,7 @@ def report(run: str | None, directory: str, state_dir: str | None, form: str) ->
         story, status="stopped" if story.conclusion else "running", newest=None if form == "json" else account.NEWEST
     )
     if form == "json":
-        click.echo(json.dumps(data, indent=1))
-    else:
-        click.echo(account.markdown(data) if form == "markdown" else account.text(data), nl=False)
+        show_json(data, indent=1)
+        return
+    told = redacted(data)  # before anything is escaped or cut
+    show(account.markdown(told) if form == "markdown" else account.text(told), nl=False)

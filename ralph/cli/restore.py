@@ -8,6 +8,7 @@ import click
 
 from ralph.cli.pick import RUN_OPTIONS
 from ralph.cli.saved import saved_of
+from ralph.cli.sink import show
 from ralph.encode.terminal import one_line
 from ralph.facts.reason import FOUND_SOMETHING
 from ralph.repo.restore import Restored
@@ -37,8 +38,7 @@ def restore(state: str, run: str | None, directory: str, state_dir: str | None, 
         alive=saved.alive(),
         digest=kept if isinstance(kept, str) and kept else None,
     )
-    for line in _told(done):
-        click.echo(line)
+    show("\n".join(_told(done)))
     return 0 if done.is_whole else FOUND_SOMETHING
 
 

@@ -13,6 +13,7 @@ from ralph.cli.run import finished, ready_process, refuse_nested
 from ralph.config.raising import raised
 from ralph.config.sources import Loaded
 from ralph.console.lines import Lines
+from ralph.encode.redact import Redactor
 from ralph.errors import UserError
 from ralph.journal.places import Places, RunDir
 from ralph.process.signals import Signals
@@ -59,7 +60,7 @@ def resume(
     """Go on with a run that ended; a limit that was reached must be raised, e.g. -n +20."""
     refuse_nested()
     ready_process()
-    console = Lines(quiet=quiet, as_json=as_json)
+    console = Lines(quiet=quiet, as_json=as_json, redactor=Redactor.of(os.environ))
     places, paper = chosen_run(run, directory, state_dir, source=source)
     story = story_told(paper)
     typed = {f"limits.{name}": text for name, text in limits.items() if text is not None}

@@ -13,8 +13,10 @@ import click
 
 from ralph.cli.dry import shown_plan
 from ralph.cli.options import Chosen, RunCommand, chosen, run_options
+from ralph.cli.sink import show
 from ralph.config.sources import load
 from ralph.console.lines import Lines
+from ralph.encode.redact import Redactor
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
 from ralph.facts.run import Conclusion
@@ -43,12 +45,12 @@ def run(**parameters: Any) -> int:
     program that takes the prompt on stdin.
     """
     typed = chosen(parameters)
-    console = Lines(quiet=typed.quiet, as_json=typed.as_json)
+    console = Lines(quiet=typed.quiet, as_json=typed.as_json, redactor=Redactor.of(os.environ))
     refuse_nested()
     ready_process()
     order = ordered(typed, console=console)
     if order.dry_run:
-        click.echo(shown_plan(order))
+        show(shown_plan(order))
         return 0
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())

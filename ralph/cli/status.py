@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from ralph.cli.pick import RUN_OPTIONS, places_of, story_of
+from ralph.cli.sink import show, show_json
 from ralph.encode.terminal import one_line
 from ralph.journal.lock import alive_holder
 from ralph.journal.places import Places, RunDir
@@ -28,9 +28,9 @@ def status(run: str | None, directory: str, state_dir: str | None, as_json: bool
     alive = is_alive(places, chosen, story)
     if as_json:
         data = summary(story, status="running" if story.conclusion is None else "stopped")
-        click.echo(json.dumps({**data, "alive": alive}))
+        show_json({**data, "alive": alive})
         return
-    click.echo("\n".join(_lines(chosen, story, alive=alive)))
+    show("\n".join(_lines(chosen, story, alive=alive)))
 
 
 def is_alive(places: Places, run: RunDir, story: Story) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from ralph.console.lines import Lines
 from ralph.errors import UserError
@@ -50,9 +51,10 @@ class Recorder:
             self._console.event(record.kind, {**frame, **record.fields})
 
     def publish(self, conclusion: Conclusion | None, exit_code: int | None = None) -> None:
-        """Write the summary as things stand."""
+        """Write the summary as things stand, without secrets: it is read by more people than the journal (E7)."""
         status = "running" if conclusion is None else "stopped"
-        data = summary(self.story, status=status, conclusion=conclusion, exit_code=exit_code)  # type: ignore[arg-type]
+        told = summary(self.story, status=status, conclusion=conclusion, exit_code=exit_code)  # type: ignore[arg-type]
+        data = cast(Mapping[str, object], self._console.redactor.value(told))
         write_summary(self._paper.summary, data)
         self._publish(data)
         if conclusion is not None:
