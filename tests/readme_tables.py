@@ -7,6 +7,7 @@ from pathlib import Path
 from ralph.agents import ADAPTERS
 from ralph.cli.agents import tells
 from ralph.config.describe import options_table
+from ralph.judge.signals.table import DETECTORS
 from ralph.report.explain import codes_table
 
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -18,7 +19,20 @@ def agents_table() -> str:
     return "\n".join(["| agent | what its stream tells | note |", "| --- | --- | --- |", *rows])
 
 
-TABLES = {"exit codes": codes_table, "options": options_table, "agents": agents_table}
+def detectors_table() -> str:
+    """Return the Markdown table of detectors and the counts from which on they act."""
+    rows = [
+        f"| `{name}` | {one.nudge or '-'} | {one.deny or '-'} | {one.end or '-'} |" for name, one in DETECTORS.items()
+    ]
+    return "\n".join(["| detector | told | refused | ended |", "| --- | --- | --- | --- |", *rows])
+
+
+TABLES = {
+    "exit codes": codes_table,
+    "options": options_table,
+    "detectors": detectors_table,
+    "agents": agents_table,
+}
 
 
 def filled(text: str) -> str:

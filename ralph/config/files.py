@@ -52,10 +52,13 @@ class Source:
     def where(self, path: str) -> str:
         """Return "ralph.toml:7 limits.iterations", the line of the nearest table if the key's own was not found."""
         full = f"{self.prefix}{path}"
+        if full not in self.lines:  # a table of which only members are written down
+            full = next((key for key in self.lines if key.startswith(f"{full}.")), full)
         parts = full.split(".")
         spots = (self.lines.get(".".join(parts[:n])) for n in range(len(parts), 0, -1))
         line = next((spot for spot in spots if spot is not None), None)
-        return f"{self.name}:{line} {full}" if line else f"{self.name} {full}"
+        told = f"{self.prefix}{path}"
+        return f"{self.name}:{line} {told}" if line else f"{self.name} {told}"
 
 
 def read_bytes(path: Path, name: str, *, linked: bool = False) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,20 @@ class Many:
         return ", ".join(self.item.spell(one) for one in value)
 
 
-Kind = Word | Choice | Many
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A table of lists under names of the user's own; sources add to it name by name."""
+
+    item: Many
+    metavar: str = "TABLE"
+
+    def spell(self, value: Any) -> str:
+        """Return the table as it can be typed after `--set`."""
+        rows = (f"{json.dumps(name)} = {json.dumps(list(several))}" for name, several in value.items())
+        return f"{{{', '.join(rows)}}}"
+
+
+Kind = Word | Choice | Many | Named
 
 
 def shape(pattern: str) -> dict[str, Any]:
@@ -68,8 +82,8 @@ def shape(pattern: str) -> dict[str, Any]:
 
 def limit(word: Word, *kept: str) -> Word:
     """Return the word with "unlimited" and "off" beside it, which give None, and `kept` words, which stay."""
-    json = {"anyOf": [{"enum": [*words.OFF_WORDS, *kept]}, word.json]}
-    return Word(partial(_limited, words.or_off(word.read), kept), json, word.metavar, partial(_spelled, word.spell))
+    either = {"anyOf": [{"enum": [*words.OFF_WORDS, *kept]}, word.json]}
+    return Word(partial(_limited, words.or_off(word.read), kept), either, word.metavar, partial(_spelled, word.spell))
 
 
 def _limited(read: Read, kept: tuple[str, ...], raw: object) -> Json:
@@ -106,6 +120,17 @@ def _agent(raw: object) -> str:
     return typed
 
 
+def _detector(raw: object) -> str:
+    from ralph.judge.signals.table import DETECTORS
+
+    typed = phrases.word(raw)
+    if typed not in (*DETECTORS, ALL):
+        raise phrases.choice_error(typed, (*DETECTORS, ALL))
+    return typed
+
+
+ALL = "all"
+"""In place of a detector's name: every one of them."""
 VISIBLE = r"[^\x00]*[^\s\x00][^\x00]*"
 ARGV = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 ON_OFF = {"anyOf": [{"type": "boolean"}, {"enum": ["on", "off", "true", "false"]}]}
@@ -113,6 +138,7 @@ ON_OFF = {"anyOf": [{"type": "boolean"}, {"enum": ["on", "off", "true", "false"]
 TEXT = Word(words.text, shape(VISIBLE), "TEXT")
 NAME = Word(phrases.word, shape(r"[^\s\x00]+"), "NAME")
 AGENT = Word(_agent, shape(r"[^\s\x00]+"), "NAME")
+DETECTOR = Word(_detector, shape(r"[a-z]+(?:-[a-z]+)*"), "DETECTOR")
 PATH = Word(words.text, shape(VISIBLE), "FILE")
 PATTERN = Word(phrases.pattern, shape(r"[^\x00\r\n]*[^\s\x00][^\x00\r\n]*"), "GLOB")
 DURATION = Word(words.duration, shape(words.DURATION), "DURATION", phrases.spell_duration)

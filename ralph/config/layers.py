@@ -12,8 +12,8 @@ import tomli
 
 from ralph.config import files, phrases
 from ralph.config.files import ConfigFile, Source
-from ralph.config.kinds import COMMAND, Many
-from ralph.config.schema import BY_PATH, CHECK, KEYS, SECTIONS, Key, env_name, find
+from ralph.config.kinds import COMMAND, Many, Named
+from ralph.config.schema import BY_PATH, CHECK, DETECT, KEYS, SECTIONS, Key, env_name, find
 from ralph.config.words import WordError, quoted
 from ralph.errors import UserError
 
@@ -46,14 +46,16 @@ class Gathered:
 
 
 def nested(flat: Mapping[str, object]) -> dict[str, Any]:
-    """Return dotted paths as tables in a table; only the first dot divides."""
+    """Return dotted paths as tables in a table; the first dot divides, and the second one of `detect.NAME.end`."""
     document: dict[str, Any] = {}
     for path, value in flat.items():
-        section, dot, name = path.partition(".")
-        if dot:
-            document.setdefault(section, {})[name] = value
-        else:
-            document[path] = value
+        *tables, name = path.split(".", 2 if path.startswith(f"{DETECT}.") else 1)
+        inner: Any = document
+        for table in tables:
+            inner = inner.setdefault(table, {}) if isinstance(inner, dict) else None
+        if isinstance(inner, dict):  # else something else stands there, which is judged as what it is
+            old = inner.get(name)
+            inner[name] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
     return document
 
 
@@ -167,7 +169,11 @@ def from_environment(found: Gathered, environ: Mapping[str, str]) -> None:
 def _env_path(name: str) -> str | None:
     if name.startswith(env_name(f"{CHECK}.")):
         return f"{CHECK}.{name.removeprefix(env_name(f'{CHECK}.')).lower()}"
-    return next((key.path for key in KEYS if name in (key.env, key.alias)), None)
+    known = next((key.path for key in KEYS if name in (key.env, key.alias)), None)
+    detector, level = (*name.removeprefix(env_name(f"{DETECT}.")).lower().split("__"), "", "")[:2]
+    if known is None and name.startswith(env_name(f"{DETECT}.")) and level:
+        return f"{DETECT}.{detector.replace('_', '-')}.{level}"
+    return known
 
 
 def _empty_variable(found: Gathered, name: str, path: str) -> None:
@@ -193,10 +199,12 @@ def _unknown_variable(found: Gathered, name: str) -> None:
 
 
 def _typed(raw: str, key: Key | None) -> object:
-    """Return the value of a variable: text, or a list where the key takes one and the text is a TOML list."""
+    """Return the value of a variable: text, or a list or table where the key takes one and the text is one in TOML."""
     takes_list = key is not None and (isinstance(key.kind, Many) or key.kind is COMMAND)
-    value = toml_value(raw) if takes_list and raw.lstrip().startswith("[") else raw
-    return value if isinstance(value, list) else raw
+    takes_table = key is not None and isinstance(key.kind, Named)
+    opens = "[" if takes_list else "{" if takes_table else None
+    value = toml_value(raw) if opens and raw.lstrip().startswith(opens) else raw
+    return value if isinstance(value, list | dict) else raw
 
 
 def toml_value(raw: str) -> object:

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ralph.config import phrases
-from ralph.config.kinds import Choice, Word
-from ralph.config.schema import BY_PATH, CHECK, CHECKS, KEYS, SECTIONS, Key
+from ralph.config.kinds import Choice, Kind, Many, Named, Word
+from ralph.config.schema import BY_PATH, CHECK, CHECKS, DETECT, KEYS, LEVELS, SECTIONS, Key
 from ralph.config.words import WordError, quoted
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ConfigDict
 
 MOST_ELEMENTS = 1000
 Document = Mapping[str, Any]
@@ -70,10 +70,11 @@ def _tidy(node: Any, *, naming: bool = False) -> Any:
     }
 
 
-def _flat(checked: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(checked: Mapping[str, Any], table: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in checked.items():
-        flat |= {f"{name}.{key}": one for key, one in value.items()} if isinstance(value, dict) else {name: value}
+        path = f"{table}{name}"
+        flat |= _flat(value, f"{path}.") if isinstance(value, dict) and path not in BY_PATH else {path: value}
     return flat
 
 
@@ -85,9 +86,10 @@ def _model(*, profiles: bool = False) -> type[BaseModel]:
     tables: dict[str, Any] = {}
     for section in SECTIONS:
         members: dict[str, Any] = {key.name: _field(key) for key in KEYS if key.section == section}
+        members |= _detectors(shut) if section == DETECT else {}
         tables[section] = (create_model(section, __config__=shut, **members), Field(default=None))
     tables |= {key.name: _field(key) for key in KEYS if not key.section}
-    checks: Any = dict.__class_getitem__((_check_name(), _annotation(CHECKS)))
+    checks: Any = dict.__class_getitem__((_check_name(), _annotation(CHECKS.kind)))
     tables[CHECK] = (checks, Field(default=None, description=CHECKS.help))
     model: type[BaseModel] = create_model("Configuration", __config__=shut, **tables)
     if not profiles:
@@ -97,23 +99,40 @@ def _model(*, profiles: bool = False) -> type[BaseModel]:
     return whole
 
 
+def _detectors(shut: ConfigDict) -> dict[str, Any]:
+    """Return a table for each detector, with the keys of its levels."""
+    from pydantic import Field, create_model
+
+    from ralph.judge.signals.table import DETECTORS
+
+    members: dict[str, Any] = {key.name: _field(key) for key in LEVELS}
+    return {name: (create_model(name, __config__=shut, **members), Field(default=None)) for name in DETECTORS}
+
+
 def _field(key: Key) -> tuple[Any, Any]:
     from pydantic import Field
 
-    return _annotation(key), Field(default=None, description=key.help)
+    return _annotation(key.kind), Field(default=None, description=key.help)
 
 
-def _annotation(key: Key) -> Any:
-    """Return the pydantic type of a key: our own reader for words, pydantic's lists and closed lists."""
-    from typing import Annotated, Literal
+def _annotation(kind: Kind) -> Any:
+    """Return the pydantic type of a kind: our own reader for words, pydantic's tables, lists and closed lists."""
+    from typing import Literal
 
-    from pydantic import BeforeValidator, Field
-
-    kind = key.kind
     if isinstance(kind, Word):
         return _word(kind)
     if isinstance(kind, Choice):
         return Literal[kind.options]
+    if isinstance(kind, Named):
+        return dict.__class_getitem__((str, _list(kind.item)))
+    return _list(kind)
+
+
+def _list(kind: Many) -> Any:
+    from typing import Annotated
+
+    from pydantic import BeforeValidator, Field
+
     item: Any = _word(kind.item)
     several: Any = Annotated[list.__class_getitem__(item), Field(min_length=kind.least, max_length=MOST_ELEMENTS)]
     return Annotated[several, BeforeValidator(partial(_listed, kind.commas), json_schema_input_type=several | item)]
@@ -175,8 +194,16 @@ def _own_words(path: list[Any], error: Mapping[str, Any]) -> tuple[str, str]:
 
 def unknown(name: str) -> tuple[str, str]:
     """Return what is said of a key that there is not, with the nearest one."""
+    from ralph.judge.signals.table import DETECTORS
+
+    levels = [f"{DETECT}.{detector}.{key.name}" for detector in DETECTORS for key in LEVELS]
     known = [*BY_PATH, *(key.name for key in KEYS), *SECTIONS, CHECK, *FLAG_NAMES]
-    near = phrases.suggestion(name, BY_PATH) or phrases.suggestion(name.rpartition(".")[2], known)
+    deep = [f"{DETECT}.{detector}" for detector in DETECTORS] if name.count(".") == 1 else levels
+    near = (
+        phrases.suggestion(name, deep if name.startswith(f"{DETECT}.") else ())
+        or phrases.suggestion(name, BY_PATH)
+        or phrases.suggestion(name.rpartition(".")[2], known)
+    )
     near = FLAG_NAMES.get(near, near)
     full = next((key.path for key in KEYS if near in (key.path, key.name)), near)
     listed = "`ralph config schema` lists all keys."

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ralph.config import kinds
-from ralph.config.kinds import Choice, Kind, Many, limit
+from ralph.config.kinds import Choice, Kind, Many, Named, limit
 from ralph.facts.settings import Settings
 
 CHECK = "check"
@@ -59,7 +59,7 @@ class Key:
 
     @property
     def default(self) -> Any:
-        """Return the value that holds when nobody says anything."""
+        """Return the value that holds when nobody says anything (not for a family of keys)."""
         return value_of(Settings(), self)
 
 
@@ -74,10 +74,21 @@ def attribute(name: str) -> str:
 
 
 def value_of(settings: Settings, key: Key) -> Any:
-    """Return what these settings hold for a key of the table (not for `check.NAME`)."""
+    """Return what these settings hold for a key of the table (not for a family of keys)."""
     table = getattr(settings, key.section) if key.section else settings
     return getattr(table, attribute(key.name))
 
+
+DETECT = "detect"
+LEVELS = tuple(
+    Key(f"{DETECT}.NAME", name, limit(kinds.COUNT, "own"), words)
+    for name, words in (
+        ("nudge", "from which count on detector NAME has the agent told; own: as the table of detectors says"),
+        ("deny", "from which count on the looping call is refused"),
+        ("end", "from which count on the agent's turn is ended"),
+    )
+)
+"""The keys of each detector: `detect.identical.end`."""
 
 CHECKS = Key(
     CHECK,
@@ -246,12 +257,29 @@ KEYS = (
         alias="RALPH_STATE_DIR",
         anchor="absolute",
     ),
+    Key(DETECT, "polling", Many(kinds.TEXT), "more tools or commands that wait for something: their calls are no loop"),
+    Key(
+        DETECT,
+        "identity",
+        Named(Many(kinds.NAME, least=1)),
+        "the arguments that make two calls of a tool equal, by tool; all of them where a tool is not named",
+    ),
+    Key(DETECT, "off", Many(kinds.DETECTOR, commas=True), "detectors of loops inside an iteration that do not look"),
     Key("run", "summary", kinds.PATH, "write the summary to this file too", ("--summary",), anchor="absolute"),
 )
 BY_PATH = {key.path: key for key in KEYS}
 SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS if key.section))
 
 
+FAMILIES = (CHECKS, *LEVELS)
+"""Keys whose path holds a name: of the user's own, or of a detector."""
+
+
 def find(path: str) -> Key | None:
-    """Return the declaration of a key, that of the checks for `check.NAME`, None for a key there is not."""
-    return BY_PATH.get(path) or (CHECKS if path.startswith(f"{CHECK}.") else None)
+    """Return the declaration of a key, of its family for `check.NAME` and the like, None for a key there is not."""
+    table, _, last = path.rpartition(".")
+    if path in BY_PATH or path.startswith(f"{CHECK}."):
+        return BY_PATH.get(path, CHECKS)
+    if path.startswith(f"{DETECT}.identity."):
+        return BY_PATH[f"{DETECT}.identity"]
+    return next((key for key in LEVELS if table.startswith(f"{DETECT}.") and key.name == last), None)

@@ -14,12 +14,13 @@ from typing import Any
 from ralph.config import layers, phrases
 from ralph.config.aside import in_child
 from ralph.config.files import ConfigFile
+from ralph.config.kinds import Named
 from ralph.config.layers import Gathered, Layer, OriginKind
 from ralph.config.model import judge
 from ralph.config.rules import cross_errors
-from ralph.config.schema import CHECK, KEYS, attribute
+from ralph.config.schema import CHECK, DETECT, KEYS, LEVELS, attribute, find
 from ralph.errors import ConfigErrors, UserError
-from ralph.facts.settings import Check, Settings
+from ralph.facts.settings import Check, Detect, Levels, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _merged(found: Gathered, *, top: Path, cwd: Path) -> tuple[dict[str, Any], d
             continue
         base = cwd if layer.kind in ("flag", "environment") else top
         for path, value in answer["values"].items():
-            values[path] = _placed(path, value, base=base, top=top) if path in _ANCHORS else value
+            values[path] = _over(path, value, values.get(path), base=base, top=top)
             origins[path] = Origin(layer.kind, layer.place(path))
     return values, origins
 
@@ -104,6 +105,14 @@ def _error(layer: Layer, fault: Mapping[str, Any]) -> UserError:
 
 
 _ANCHORS = {key.path: key.anchor for key in KEYS if key.anchor}
+_TABLES = frozenset(key.path for key in KEYS if isinstance(key.kind, Named))
+
+
+def _over(path: str, value: Any, below: Any, *, base: Path, top: Path) -> Any:
+    """Return what holds where a layer says `value` over what those below it said."""
+    if path in _TABLES:
+        return {**(below or {}), **value}
+    return _placed(path, value, base=base, top=top) if path in _ANCHORS else value
 
 
 def _placed(path: str, value: str, *, base: Path, top: Path) -> str:
@@ -114,20 +123,33 @@ def _placed(path: str, value: str, *, base: Path, top: Path) -> str:
     return str(full.relative_to(top)) if _ANCHORS[path] == "top" and full.is_relative_to(top) else str(full)
 
 
-def assembled(values: Mapping[str, Any]) -> Settings:
-    """Return the settings of judged values (JSON, by path); what is missing keeps its default."""
-    plain = Settings()
+def assembled(values: Mapping[str, Any], base: Settings | None = None) -> Settings:
+    """Return the settings of judged values (JSON, by path); what is missing stays as in `base`, else its default."""
+    plain = base or Settings()
     tables: dict[str, Any] = {}
     for key in KEYS:
         if key.section and key.path in values:
             tables.setdefault(key.section, {})[attribute(key.name)] = _frozen(values[key.path])
     changed = {name: replace(getattr(plain, name), **members) for name, members in tables.items()}
+    changed[DETECT] = _with_levels(changed.get(DETECT, plain.detect), values)
     checks = tuple(
         Check(path.partition(".")[2], _frozen(argv)) for path, argv in values.items() if path.startswith(f"{CHECK}.")
     )
     done = tuple(phrases.gate_of(typed) for typed in values.get("done", ()))
-    return replace(plain, **changed, checks=checks, done=done)
+    return replace(plain, **changed, checks=checks or plain.checks, done=done or plain.done)
+
+
+def _with_levels(detect: Detect, values: Mapping[str, Any]) -> Detect:
+    """Return the rules with the counts of `detect.NAME.nudge` and its like."""
+    levels = dict(detect.levels)
+    for path, value in values.items():
+        if (key := find(path)) in LEVELS and key is not None:
+            name = path.split(".")[1]
+            levels[name] = replace(levels.get(name, Levels()), **{key.name: value})
+    return replace(detect, levels=levels)
 
 
 def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _frozen(one) for name, one in value.items()}
     return tuple(value) if isinstance(value, list) else value

@@ -13,7 +13,7 @@ import pytest
 from ralph.config.describe import options_table, plain, shown
 from ralph.config.kinds import Choice
 from ralph.config.model import json_schema, judge
-from ralph.config.schema import CHECKS, KEYS, attribute, find
+from ralph.config.schema import FAMILIES, KEYS, attribute, find
 from ralph.config.sources import assembled
 from ralph.facts import settings as facts
 from ralph.facts.settings import Settings
@@ -22,7 +22,7 @@ from ralph.facts.settings import Settings
 def test_every_field_of_the_settings_has_a_key() -> None:
     tables = [f for f in fields(Settings) if f.name not in ("checks", "done")]
     expected = {f"{t.name}.{f.name.rstrip('_')}" for t in tables for f in fields(getattr(Settings(), t.name))}
-    assert {key.path for key in KEYS} == expected | {"done"}
+    assert {key.path for key in KEYS} == (expected | {"done"}) - {"detect.levels"}  # has a family of keys
 
 
 def test_closed_lists_are_those_of_the_settings() -> None:
@@ -33,20 +33,20 @@ def test_closed_lists_are_those_of_the_settings() -> None:
 
 
 def test_names_flags_and_variables_are_given_once() -> None:
-    flags = [flag for key in (*KEYS, CHECKS) for flag in key.flags]
+    flags = [flag for key in (*KEYS, *FAMILIES) for flag in key.flags]
     assert len(set(flags)) == len(flags)
     assert len({key.env for key in KEYS}) == len(KEYS)
 
 
 def test_a_check_is_found_by_its_prefix() -> None:
-    assert find("check.lint") is CHECKS
+    assert find("check.lint") is FAMILIES[0]
     assert find("limits.nothing") is None
 
 
 def test_the_table_for_the_readme_has_every_flag_key_and_default() -> None:
     rows = options_table().splitlines()[2:]
-    assert len(rows) == len(KEYS) + 1
-    for key, row in zip((*KEYS, CHECKS), rows, strict=True):
+    assert len(rows) == len(KEYS) + len(FAMILIES)
+    for key, row in zip((*KEYS, *FAMILIES), rows, strict=True):
         assert f"`{key.path}`" in row
         assert all(flag in row for flag in key.flags)
         assert len(re.findall(r"(?<!\\)\|", row)) == 5
