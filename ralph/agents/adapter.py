@@ -16,7 +16,7 @@ class Ask:
     """What one start of an agent is to be. program: argv prefix, an absolute path first.
 
     budget_micro: what is left for this iteration, None without a cap. as_root: we run as uid 0.
-    scratch: a fresh 0700 folder outside the tree that lives as long as the iteration.
+    scratch: a fresh 0700 folder outside the tree that lives as long as the iteration. cwd: where it works, absolute.
     """
 
     program: tuple[str, ...]
@@ -27,6 +27,7 @@ class Ask:
     max_turns: int | None = None
     as_root: bool = False
     scratch: str = ""
+    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Abilities:
     own_cap: the flag that bounds money, "" if none. writes: paths it leaves in the repository by itself.
     idle_rule: whether silence may be judged (off for plain programs). deny: how a tool is forbidden from the next
     start on, "" if it cannot be. steered: the lane by which advice reaches it while it works, "" if there is none:
-    "control channel", "hooks", "plug-in folder", "server" or "shell lane". documented: nobody has run it with this
+    "control channel", "hooks", "plug-in folder", "server", "shell lane" or "new prompt". documented: nobody has run it with this
     adapter, which follows its documentation only.
     """
 

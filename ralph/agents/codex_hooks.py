@@ -47,5 +47,5 @@ def call_of(tool: str, payload: Mapping[str, object]) -> tuple[str, str | None]:
 
 
 def _toml(text: str) -> str:
-    """Return a TOML string; JSON spells it alike, but for characters outside the basic plane, which stay as they are."""
+    """Return a TOML string: JSON spells it alike, as long as other characters stay as they are."""
     return json.dumps(text, ensure_ascii=False)

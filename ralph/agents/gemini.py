@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ralph.agents.adapter import Abilities, Ask, Launch
 from ralph.agents.gemini_stream import GeminiReader
+from ralph.agents.lanes import Lane, by_shell
 from ralph.agents.limits import diagnosis
 from ralph.facts.event import Trouble
 
@@ -38,6 +39,10 @@ class Gemini:
         if ask.model is not None:
             argv += ["-m", ask.model]
         return Launch((*argv, *ask.args), {"GEMINI_CLI_NO_RELAUNCH": "true", "NO_COLOR": "1"})
+
+    def shelled(self, ask: Ask, script: str) -> Lane:
+        """Return the start with the shell lane: its hooks work from a file that root owns alone."""
+        return by_shell(self.launch(ask), script)
 
     def reader(self) -> GeminiReader:
         """Return a fresh reader."""

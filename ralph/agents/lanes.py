@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
-from ralph.agents.adapter import Ask, Launch
+from ralph.agents.adapter import Ask, Launch, Reader
 from ralph.facts.steer import Answer, Asked, Decide, Moment
 
 
@@ -20,12 +20,17 @@ class Lane:
 
     is_open: the user's own arguments leave room for this lane; if not, the next best is tried. takes: environment
     variables it needs, each with the file that is read where it is not set: a lane takes nobody's settings away.
+    talk, reader: of this start, where they have to know the `Ask` or each other; None: those the adapter gives.
+    asks: the agent asks before each call; where it does not, what would be refused is said in the turn instead.
     """
 
     launch: Launch
     files: Mapping[str, bytes] = field(default_factory=dict)
     is_open: bool = True
     takes: Mapping[str, str] = field(default_factory=dict)
+    talk: Talk | None = None
+    reader: Reader | None = None
+    asks: bool = True
 
 
 @runtime_checkable
@@ -108,4 +113,14 @@ class Advises(Protocol):
     @property
     def advises(self) -> tuple[Moment, ...]:
         """Return the moments at which advice can be put without refusing the call."""
+        ...
+
+
+@runtime_checkable
+class SpeaksToAny(Protocol):
+    """An adapter of a protocol instead of a program: a COMMAND that was typed is spoken to like an agent it found."""
+
+    @property
+    def takes_command(self) -> bool:
+        """Return whether it does."""
         ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from ralph.agents.adapter import Abilities, Ask, Launch
+from ralph.agents.lanes import Lane, by_shell
 from ralph.agents.limits import diagnosis
 from ralph.agents.opencode_stream import OpencodeReader
 from ralph.facts.event import Trouble
@@ -26,7 +27,7 @@ class Opencode:
         reports_tools=True,
         reports_turns=True,
         deny='OPENCODE_CONFIG_CONTENT {"permission": {TOOL: "deny"}}',
-        steered="server",
+        steered="shell lane",
         note="has no terminal event and no limit of its own, retries and compacts in silence, "
         "and tells of a tool only when it has returned; a model without a price counts as cost unknown",
     )
@@ -42,6 +43,14 @@ class Opencode:
         if ask.model is not None:
             argv += ["-m", ask.model]
         return Launch((*argv, *ask.args), env)
+
+    def shelled(self, ask: Ask, script: str) -> Lane:
+        """Return the start with the shell lane.
+
+        Its server could refuse with a reason, but has no place for advice, would have each tool call wait for us, and
+        `run` is what people use; a plug-in would have it install packages into the user's settings folder.
+        """
+        return by_shell(self.launch(ask), script)
 
     def reader(self) -> OpencodeReader:
         """Return a fresh reader."""

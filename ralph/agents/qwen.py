@@ -5,16 +5,21 @@ Source: its own output, version 0.24.4. Its stream is like Claude Code's, with a
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
+from ralph.agents import hooks
 from ralph.agents.adapter import Abilities, Ask, Launch
 from ralph.agents.fields import clean, count, mapping
+from ralph.agents.lanes import Lane, by_shell
 from ralph.agents.limits import diagnosis
 from ralph.agents.message_stream import Line, MessageReader
 from ralph.facts import event as ev
 from ralph.facts.event import Event, Finish, Trouble
+from ralph.facts.steer import Answer, Asked, Moment
 from ralph.facts.usage import Tokens
 
 PERMISSIONS = {"ask-nothing": ("--yolo",), "edits": ("--approval-mode", "auto-edit"), "own": ()}
@@ -24,6 +29,10 @@ LIMITS = {53: "turn limit", 55: "budget of tool calls or time"}
 EXITS = {41: Trouble.AUTH, 42: Trouble.MISCONFIGURED, 44: Trouble.MISCONFIGURED, 52: Trouble.MISCONFIGURED}
 """Its exit codes where there is no result: limits of its own, and what it shares with the program it came from."""
 PGID = re.compile(r"\nProcess Group PGID: \d{1,9}$")
+HOOKS_FILE = "qwen-hooks.json"
+HOOKS_VARIABLE, HOOKS_DEFAULT = "QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code/system-defaults.json"
+"""Its lowest layer of settings: our hooks add to the user's own. A machine that has such a file keeps it."""
+OWN_HOOKS = ("--bare", "--safe-mode")
 ABORTED = re.compile(rb"^Run aborted: |max(?:imum)? session turns|trusted (?:folder|directory)", re.IGNORECASE)
 
 
@@ -75,6 +84,8 @@ class Qwen:
 
     name = "qwen"
     programs: tuple[str, ...] = ("qwen",)
+    # Before a call it takes a refusal alone.
+    advises: tuple[Moment, ...] = ("after",)
     abilities = Abilities(
         reports_tokens="live",
         reports_tools=True,
@@ -93,6 +104,26 @@ class Qwen:
         if ask.max_turns is not None:
             argv += ["--max-session-turns", str(ask.max_turns)]
         return Launch((*argv, *ask.args), {"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "NO_COLOR": "1"})
+
+    def hooked(self, ask: Ask, hook: tuple[str, ...]) -> Lane:
+        """Return the start with our hooks in a settings file of ours."""
+        launch = self.launch(ask)
+        named = replace(launch, env={**launch.env, HOOKS_VARIABLE: f"{ask.scratch}/{HOOKS_FILE}"})
+        files = {HOOKS_FILE: json.dumps({"hooks": hooks.settings(hook)}).encode()}
+        is_open = not hooks.clashes(ask.args, OWN_HOOKS)
+        return Lane(named, files, is_open=is_open, takes={HOOKS_VARIABLE: HOOKS_DEFAULT})
+
+    def asked(self, moment: Moment, payload: Mapping[str, object]) -> Asked | None:
+        """Return the call that a hook is told of."""
+        return hooks.asked_of(moment, payload)
+
+    def answered(self, asked: Asked, answer: Answer) -> str:
+        """Return what the hook prints."""
+        return hooks.printed(asked, answer)
+
+    def shelled(self, ask: Ask, script: str) -> Lane:
+        """Return the start with the shell lane: the second choice."""
+        return by_shell(self.launch(ask), script)
 
     def reader(self) -> QwenReader:
         """Return a fresh reader."""

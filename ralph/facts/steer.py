@@ -12,13 +12,17 @@ Moment = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A tool call at one moment. id: pairs it with the stream, "" where the agent gives none. args: JSON text."""
+    """A tool call at one moment. id: pairs it with the stream, "" where the agent gives none. args: JSON text.
+
+    event: the agent's own name of the moment, for the adapter that answers it.
+    """
 
     moment: Moment
     tool: str
     args: str | None
     id: str = ""
     stream: str = ""
+    event: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,17 +77,17 @@ class Steering:
         return step
 
     def answer(self, asked: Asked, *, at: float) -> Answer:
-        """Return what to tell a lane about one call."""
+        """Return what to tell a lane about one call. Where the stream has told it already, its word counts."""
+        known = self._maker.known(asked.id)
+        stream, args = known or (asked.stream, self._maker.asks(asked.tool, asked.args, stream=asked.stream))
         if asked.moment == "after":
-            return self._advised(asked)
+            return self._advised(asked.moment, stream)
         if self._ending_at is not None:
             self._maker.refused(asked.id)
             return Answer("deny", ENDING)
-        sighting = self._watch.refuses(
-            self._maker.asks(asked.tool, asked.args, stream=asked.stream), stream=asked.stream
-        )
+        sighting = self._watch.refuses(args, stream=stream)
         if sighting is None:
-            return self._advised(asked)
+            return self._advised(asked.moment, stream)
         self._maker.refused(asked.id)
         return self._refusal(sighting, at=at)
 
@@ -115,8 +115,8 @@ class Steering:
             return Answer("deny", self._denying.pop())
         return self._advice("")
 
-    def _advised(self, asked: Asked) -> Answer:
-        return self._advice(asked.stream) if asked.moment in self._advises else ALLOW
+    def _advised(self, moment: Moment, stream: str) -> Answer:
+        return self._advice(stream) if moment in self._advises else ALLOW
 
     def _advice(self, stream: str) -> Answer:
         texts = self._pending.pop(stream, [])

@@ -17,7 +17,7 @@ from ralph.journal.steps import StepsFile
 from ralph.judge.budget import Hold, live_cut
 from ralph.judge.steering import Steering
 from ralph.judge.stream import StreamFacts, StreamFold
-from ralph.loop.lanes import Opened, left, opened, removed
+from ralph.loop.lanes import Opened, closed, left, opened, removed
 from ralph.loop.listening import Listener
 from ralph.loop.run import Run
 from ralph.loop.world import World
@@ -45,7 +45,7 @@ def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
     folder = world.paper.made(world.paper.iteration(run.number))
     steering = steering_of(run, lane)
     listener = Listener(
-        world.crew.adapter.reader(),
+        lane.reader or world.crew.adapter.reader(),
         StreamFold(run.memory),
         steering,
         clock=world.clock,
@@ -58,7 +58,8 @@ def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
     with world.control.hooks(listener.hook):
         ended = world.processes.run(job_of(run, lane, sent=sent), listener, sides=(world.channel,))
     facts = listener.end(ended, left(files))
-    return Spell(ended, dated(world, facts), tuple(steering.signals), steering.unsaid())
+    closed(lane)
+    return Spell(ended, dated(world, facts), tuple(steering.signals), (*steering.unsaid(), *listener.unread))
 
 
 def steering_of(run: Run, lane: Opened) -> Steering:
@@ -85,6 +86,7 @@ def asked(world: World, held: Hold) -> Ask:
         max_turns=settings.limits.turns,
         as_root=crew.as_root,
         scratch=str(world.scratch),
+        cwd=str(world.repo.top),
     )
 
 

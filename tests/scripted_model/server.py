@@ -13,15 +13,16 @@ PROGRAM = Path(__file__).with_name("scripted_model.py")
 
 
 @contextmanager
-def scripted_model(scenario: Mapping[str, object], *, repo: Path, work: Path) -> Iterator[int]:
+def scripted_model(scenario: Mapping[str, object], *, repo: Path, work: Path, bodies: bool = False) -> Iterator[int]:
     """Serve the scenario and give the port.
 
     repo: the agent's working directory. work: an existing folder outside it, for the scenario and the
-    log of requests (`requests.jsonl`).
+    log of requests (`requests.jsonl`). bodies: log whole requests.
     """
     script = work / "scenario.json"
     script.write_text(json.dumps(scenario), encoding="utf-8")
     argv = [sys.executable, str(PROGRAM), str(script), "--repo", str(repo), "--log", str(work / "requests.jsonl")]
+    argv += ["--log-bodies"] * bodies
     server = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

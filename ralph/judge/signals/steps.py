@@ -75,6 +75,11 @@ class StepMaker:
         arguments = parsed(args)
         return None if arguments is None else self._hash(tool, arguments)[0]
 
+    def known(self, call: str) -> tuple[str, str | None] | None:
+        """Return stream and arguments' hash of a call that the stream has told already, None where it has not."""
+        stream, asked = self._calls.get(call, ("", None))
+        return None if asked is None else (stream, asked.args)
+
     def refused(self, call: str) -> None:
         """Take note that we refused the call with this id: its error is our own word, and no evidence."""
         self._refused[call] = None
