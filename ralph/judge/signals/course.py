@@ -35,6 +35,17 @@ class Counted:
     news: int = 0
 
     @property
+    def key(self) -> str | None:
+        """Return what stands for arguments and result, None where it equals nothing.
+
+        An unknown result of a call that only reads is what it was, as long as nothing is changed.
+        """
+        step = self.step
+        if step.args is None or (step.result is None and step.changed is not False):
+            return None
+        return f"{step.args}>{step.result}"
+
+    @property
     def stands_still(self) -> bool:
         """Return whether the result is an error or was met before, and nothing was changed."""
         return (self.step.failed or self.known) and not self.step.accepted
@@ -128,15 +139,16 @@ class Course:
         ran = self._calls.get(step.args) if step.args is not None else None
         if step.args is not None:
             self._calls.put(step.args, self.epoch)
-        if step.result is None or step.args is None:
-            return NEWS
+        if step.result is None:
+            # Nobody can tell; but a second read, while nothing is changed, gives what the first gave.
+            return NONE if step.changed is False and ran == self.epoch else NEWS
         if step.failed:
-            fresh = self._errors.add(step.result)
-            return NEW_ERROR if fresh else NONE
+            return NEW_ERROR if self._errors.add(step.result) else NONE
         fresh = self._results.add(step.result)
         if step.accepted:
-            return NEWS if self._changes.add(step.args) else HARDLY
-        again = step.changed is None and ran is not None and ran < self.epoch
-        if fresh or again:  # a test run again after a change is news even if its answer is the old one
+            return NEWS if step.args is None or self._changes.add(step.args) else HARDLY
+        if fresh or (step.args is None and step.changed is not False):
             return NEWS
+        if step.changed is None and ran is not None and ran < self.epoch:
+            return NEWS  # a test run again after a change is news even if its answer is the old one
         return HARDLY if step.short and ran is None else NONE

@@ -6,6 +6,7 @@ Changes inside the block do not end it: to do and undo is a cycle as well.
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 
 from ralph.judge.signals.course import Turn
 from ralph.judge.signals.streak import STEPS_KEPT, Detector, Streak
@@ -22,7 +23,7 @@ class Cycle(Detector):
         self._keys: deque[str | None] = deque(maxlen=LONGEST)
         self._turns: deque[Turn] = deque(maxlen=LONGEST * BLOCKS)
 
-    def turn(self, turn: Turn) -> Streak | None:
+    def turn(self, turn: Turn) -> tuple[Streak, ...]:
         """Take a turn."""
         key = turn.key
         self._turns.append(turn)
@@ -31,7 +32,7 @@ class Cycle(Detector):
             self._runs[period] = self._runs[period] + 1 if same else 0
         self._keys.append(key)
         found = (streak for period in self._runs if (streak := self._streak(period)) is not None)
-        return next(found, None)
+        return tuple(islice(found, 1))
 
     def restart(self) -> None:
         """Forget everything."""
@@ -52,8 +53,8 @@ class Cycle(Detector):
         )
         # All rotations are one loop: blocking one half of a ping-pong must not make the other a new one.
         name = f"{period}:" + "/".join(sorted(filter(None, block)))
-        weak = period == 1 and len(turns[-1].calls) == 1  # "identical" looks at those, and sees changes between
-        return Streak(name, blocks, steps[-STEPS_KEPT:], words, weak=weak, calls=frozenset(calls))
+        weight = 2 if period == 1 and len(turns[-1].calls) == 1 else 1  # "identical" looks closer at single calls
+        return Streak(name, blocks, steps[-STEPS_KEPT:], words, weight=weight, calls=frozenset(calls))
 
 
 def cycle() -> Cycle:

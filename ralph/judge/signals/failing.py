@@ -58,11 +58,12 @@ class Failing(Detector):
             keys = self._tools.get(call.step.tool) or ()
             self._tools.put(call.step.tool, (*keys[-7:], key))
         row.add(call)
+        if row.count < 2:
+            return None
         words = self._words.format(count=row.count)
-        weak = call.news - row.news > row.count  # beside more turns with news than failures, the agent gets on
-        return Streak(
-            f"{key}@{row.steps[0]}", row.count, tuple(row.steps), words, weak=weak, calls=frozenset(row.calls)
-        )
+        weight = 2 if row.gets_on(call) else 1
+        name = f"{key}@{row.steps[0]}"
+        return Streak(name, row.count, tuple(row.steps), words, weight=weight, calls=frozenset(row.calls))
 
 
 def failing() -> Failing:

@@ -14,17 +14,17 @@ class Growing(Detector):
         self._steps: list[int] = []
         self._turns = 0
 
-    def turn(self, turn: Turn) -> Streak | None:
+    def turn(self, turn: Turn) -> tuple[Streak, ...]:
         """Take a turn."""
         if not any(call.step.grows for call in turn.calls):
             self._last, self._steps, self._turns = turn.steps, [], 0
-            return None
+            return ()
         if not self._turns:
             self._steps, self._turns = list(self._last), 1
         self._turns += 1
         self._steps = [*self._steps, *turn.steps][-STEPS_KEPT:]
         words = f"{self._turns} commands, each the one before with something added"
-        return Streak(f"growing@{self._steps[0]}", self._turns, tuple(self._steps), words)
+        return (Streak(f"growing@{self._steps[0]}", self._turns, tuple(self._steps), words),)
 
     def restart(self) -> None:
         """Forget everything."""

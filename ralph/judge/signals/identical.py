@@ -2,42 +2,62 @@
 
 from __future__ import annotations
 
-from ralph.judge.signals.course import Counted
+from dataclasses import dataclass
+
+from ralph.judge.signals.course import NEWS, Counted, Turn
 from ralph.judge.signals.recent import Recent
-from ralph.judge.signals.streak import Detector, Row, Streak
+from ralph.judge.signals.streak import Detector, Streak, gets_on
 
 WINDOW = 20
 KEPT = 256
 
 
+@dataclass(frozen=True, slots=True)
+class Again:
+    """One time the call was made. news: turns with news up to then."""
+
+    turn: int
+    step: int
+    news: int
+
+
 class Identical(Detector):
-    """Counts distinct turns of the last 20, in one epoch. A result that is not known equals nothing."""
+    """Counts turns of the last 20, in one epoch, that brought no news beside the repeated call.
+
+    A result that is not known equals nothing, but for a call that only reads: while nothing is changed it brings what
+    it brought, and is weak evidence.
+    """
 
     def __init__(self) -> None:
         self._epoch = 0
-        self._rows: Recent[list[Row]] = Recent(KEPT)
+        self._rows: Recent[tuple[Again, ...]] = Recent(KEPT)
 
-    def call(self, call: Counted) -> Streak | None:
-        """Take a call."""
-        if call.epoch != self._epoch:
-            self._epoch = call.epoch
+    def turn(self, turn: Turn) -> tuple[Streak, ...]:
+        """Take a turn."""
+        epoch = turn.calls[-1].epoch
+        if epoch != self._epoch:
+            self._epoch = epoch
             self._rows.clear()
-        step = call.step
-        if step.args is None or step.result is None:
-            return None
-        key = f"{step.args}>{step.result}"
-        rows = [row for row in self._rows.get(key) or [] if row.turn > call.turn - WINDOW]
-        if not rows or rows[-1].turn != call.turn:
-            rows.append(Row())
-        rows[-1].add(call)
-        rows = rows[-WINDOW:]
-        self._rows.put(key, rows)
-        steps = tuple(row.steps[0] for row in rows)
-        words = f"the same call with the same result {len(rows)} times"
-        # Beside more turns with news than repeats, the agent gets on: a call it keeps coming back to is weak evidence.
-        weak = call.news - rows[0].news > len(rows)
-        return Streak(f"{key}@{call.epoch}", len(rows), steps, words, weak=weak, calls=frozenset({step.args}))
+        news = [call for call in turn.calls if call.novelty >= NEWS]
+        alone = [call for call in turn.calls if not news or news == [call]]
+        found = {call.key: streak for call in alone if (streak := self._streak(call)) is not None}
+        return tuple(found.values())
 
     def restart(self) -> None:
         """Forget everything."""
         self._rows.clear()
+
+    def _streak(self, call: Counted) -> Streak | None:
+        key, step = call.key, call.step
+        if key is None or step.args is None or call.epoch != self._epoch:
+            return None
+        row = tuple(one for one in self._rows.get(key) or () if call.turn - WINDOW < one.turn < call.turn)
+        row = (*row, Again(call.turn, step.index, call.news))
+        self._rows.put(key, row)
+        count = len(row)
+        if count < 2:
+            return None
+        weight = (2 if gets_on(call.news - row[0].news, count) else 1) * (1 if step.result is not None else 2)
+        words = f"the same call with the same result {count} times"
+        steps = tuple(one.step for one in row)
+        return Streak(f"{key}@{call.epoch}", count, steps, words, weight=weight, calls=frozenset({step.args}))

@@ -10,8 +10,10 @@ KEPT = 256
 
 
 class NoOp(Detector):
-    """Counts turns of one epoch. Answers up to 60 characters are weak evidence; an empty one, or that of a tool which
-    may have changed something out of sight, is an acknowledgement and no evidence at all.
+    """Counts turns of one epoch.
+
+    Answers up to 60 characters are weak evidence, and none once something else is found. An empty one, or that of a
+    tool which may have changed something out of sight, is an acknowledgement and no evidence at all.
     """
 
     def __init__(self) -> None:
@@ -30,13 +32,16 @@ class NoOp(Detector):
             return None
         key = f"{step.tool}>{step.result}"
         row = self._rows.get(key) or Row()
+        if step.short and row.count and call.news > row.news:
+            row = Row()
         self._rows.put(key, row)
         row.add(call)
-        if len(row.calls) < 2:
+        if row.count < 2 or len(row.calls) < 2:
             return None
         words = f"the same answer in {row.count} turns to {len(row.calls)} different calls of one tool"
         name = f"{key}@{call.epoch}"
-        return Streak(name, row.count, tuple(row.steps), words, weak=step.short, calls=frozenset(row.calls))
+        weight = (2 if step.short else 1) * (2 if row.gets_on(call) else 1)
+        return Streak(name, row.count, tuple(row.steps), words, weight=weight, calls=frozenset(row.calls))
 
     def restart(self) -> None:
         """Forget everything."""

@@ -18,7 +18,7 @@ class Stale(Detector):
         self._turns: deque[tuple[float, tuple[int, ...], frozenset[str]]] = deque(maxlen=LONGEST)
         self._began, self._count = 0, 0
 
-    def turn(self, turn: Turn) -> Streak | None:
+    def turn(self, turn: Turn) -> tuple[Streak, ...]:
         """Take a turn."""
         calls = frozenset(call.step.args for call in turn.calls if call.step.args)
         self._turns.append((turn.novelty, turn.steps, calls))
@@ -28,14 +28,14 @@ class Stale(Detector):
             count = length if total <= STALE * length else count
         before, self._count = self._count, count
         if count < 2:
-            return None
+            return ()
         row = list(self._turns)[-count:]
         steps = tuple(number for _, numbers, _ in row for number in numbers)
         words = f"{count} turns brought next to nothing new"
         calls = frozenset[str]().union(*(known for _, _, known in row))
         if before < 2:
             self._began = steps[0]
-        return Streak(f"stale@{self._began}", count, steps[-STEPS_KEPT:], words, calls=calls)
+        return (Streak(f"stale@{self._began}", count, steps[-STEPS_KEPT:], words, calls=calls),)
 
     def restart(self) -> None:
         """Forget everything."""

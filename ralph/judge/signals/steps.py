@@ -6,7 +6,7 @@ The same steps, written down as rows, are what `steps.jsonl.gz` holds: so a reco
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ralph.facts.event import Event, Known, Said, ToolCalled, ToolReturned
 from ralph.facts.settings import Detect
@@ -22,6 +22,8 @@ RESULT_QUOTE = 500
 GROWN_FROM = 12
 """Characters; a shorter command is part of many others by chance."""
 COMMAND_KEPT = 8192
+LOST = 16
+"""Model responses after which a call without a result is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,18 @@ class Asked:
 
 @dataclass(slots=True)
 class Place:
-    """Where one stream stands. name: the last id of a model response. answering: a result came since the last call."""
+    """Where one stream stands.
+
+    name: the last id of a model response; names: how many there were. answering: a result came since the last call.
+    open: calls without a result yet, with the number of the response that made them.
+    """
 
     turn: int = 0
     prompt: int = 0
     name: str | None = None
+    names: int = 0
     answering: bool = False
-    open: int = 0
+    open: dict[str, int] = field(default_factory=dict)
     command: str = ""
 
 
@@ -99,9 +106,16 @@ class StepMaker:
         return found
 
     def _turn(self, place: Place, name: str) -> None:
-        """Count model responses: a new id; without ids, the first word or call after a result."""
-        if place.name is not None and (name != place.name if name else place.answering):
-            place.turn += 1
+        """Count model responses: a new id; without ids, the first word or call after a result.
+
+        A model does not answer before it has all results. Where one seems to, several agents speak in one stream:
+        what overlaps is one turn, or the same file read by each would look like a loop.
+        """
+        fresh = place.name is not None and (name != place.name if name else place.answering)
+        place.names += fresh
+        for call in [call for call, at in place.open.items() if place.names - at > LOST]:
+            del place.open[call]  # its result got lost
+        place.turn += fresh and not place.open
         place.name, place.answering = name, False
 
     def _hash(self, tool: str, arguments: Arguments) -> tuple[str, str]:
@@ -121,17 +135,17 @@ class StepMaker:
         grows = bool(kind.command) and GROWN_FROM <= len(before) < len(kind.command) and before in kind.command
         near = None if arguments is None else simhash(text)
         self._calls[event.id] = event.stream, Asked(event.name, args, place.turn, kind, near, grows, text[:CALL_QUOTE])
-        place.open += 1
+        place.open[event.id] = place.names
         if len(self._calls) > OPEN_KEPT:
-            stream, _ = self._calls.popitem(last=False)[1]
-            self._place(stream).open -= 1
+            lost, (stream, _) = self._calls.popitem(last=False)
+            self._place(stream).open.pop(lost, None)
 
     def _return(self, event: ToolReturned, *, at: float | None) -> Step | None:
         stream, asked = self._calls.pop(event.id, ("", None))
         if asked is None:
             return None
         place = self._place(stream)
-        place.open -= 1
+        place.open.pop(event.id, None)
         place.answering = True
         return self._step(event, asked, place=place, stream=stream, at=at)
 
@@ -157,7 +171,7 @@ class StepMaker:
             stream=stream,
             at=at,
             void=own or ((failed or event.denied) and is_void(event.result)),
-            closes=place.open <= 0,
+            closes=not place.open,
             denied=event.denied,
             malformed=failed and is_malformed(event.result),
             grows=asked.grows,

@@ -139,9 +139,7 @@ class Stream:
         """Yield what detectors say of a turn that is over: the one before this step's, or its own."""
         for turn in self._course.closed(step) if over else self._course.ended(step):
             for name, detector in self._detectors.items():
-                streak = detector.turn(turn)
-                if streak is not None:
-                    yield name, streak
+                yield from ((name, streak) for streak in detector.turn(turn))
 
     def _streaks(self, step: Step) -> Iterator[tuple[str, Streak]]:
         call = self._course.count(step)
@@ -162,7 +160,7 @@ class Stream:
     def _judged(self, name: str, streak: Streak) -> Sighting | None:
         """Return the loop as it is to be reported, None where it has nothing new to say."""
         watcher = self._levels[name]
-        factor = 2 if streak.weak else 1
+        factor = streak.weight
         first = min((n for n in (watcher.nudge, watcher.deny, watcher.end) if n is not None), default=None)
         if first is None or streak.count < first * factor - 1:
             return None
