@@ -14,7 +14,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ralph.facts.job import Job, StdinPipe
+from ralph.facts.job import Job, StdinBytes, StdinPipe
+from ralph.process.pipes import Inlet
 
 GUARDIAN = Path(__file__).with_name("guardian.py")
 GO = b"go\n"
@@ -32,8 +33,8 @@ class Interpreter:
 class Booted:
     """A guardian waiting for its order, with our ends of its pipes.
 
-    stdin: where the program's input is written: a pipe if it is conversed with, else a file without a name.
-    order: a file without a name as well. place: the folder it stands in, as (device, inode).
+    talk: the pipe of a program that is conversed with. feed: the file without a name of one that is fed, its number
+    in the guardian is `fed`. order: a file without a name as well. place: the folder it stands in, (device, inode).
     """
 
     process: subprocess.Popen[bytes]
@@ -41,9 +42,10 @@ class Booted:
     status: int
     out: int
     err: int
-    stdin: int
+    talk: int
+    feed: int
+    fed: int
     order: int
-    conversed: bool
     cwd: Path
     place: tuple[int, int]
     env: Mapping[str, str]
@@ -51,30 +53,46 @@ class Booted:
 
     def fits(self, job: Job, *, by: Interpreter) -> bool:
         """Return whether it can take this job as well as one started for it, and is still there."""
-        same = (self.conversed, self.cwd, self.env, self.by) == (_conversed(job), job.cwd, _environment(job.env), by)
+        same = (self.cwd, self.env, self.by) == (job.cwd, _environment(job.env), by)
         return same and self.place == _place(job.cwd) and self.process.poll() is None
 
-    def go(self, order: bytes, stdin: bytes) -> None:
-        """Hand over the order and the input of a program that is not conversed with. Raises: OSError."""
-        written = ((self.order, order),) if self.conversed else ((self.order, order), (self.stdin, stdin))
-        for fd, data in written:
+    def go(self, order: bytes, stdin: StdinBytes | StdinPipe) -> Inlet | None:
+        """Hand over the order and the program's input; return what it is conversed through. Raises: OSError."""
+        fed = stdin.data if isinstance(stdin, StdinBytes) else b""
+        for fd, data in ((self.order, order), (self.feed, fed)):
             with open(fd, "wb") as file:
                 file.write(data)
         with suppress(BrokenPipeError):  # it was killed meanwhile, which its status pipe tells
             os.write(self.life, GO)
+        if isinstance(stdin, StdinPipe):
+            return Inlet(self.talk, stdin.first)
+        os.close(self.talk)
+        return None
+
+    def opens(self, stdin: StdinBytes | StdinPipe) -> tuple[tuple[int | str, ...], ...]:
+        """Return the file actions that give a program its input; the pipe it is conversed through is there already.
+
+        A program without input gets the null device: some look at what kind of file their stdin is.
+        """
+        done = (os.POSIX_SPAWN_CLOSE, self.fed)
+        if isinstance(stdin, StdinPipe):
+            return (done,)
+        if stdin.data:
+            return (os.POSIX_SPAWN_DUP2, self.fed, 0), done
+        return (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), done
 
     def drop(self) -> None:
         """End it; it has started nothing."""
         self.process.kill()
         self.process.wait()
-        for fd in (self.life, self.status, self.out, self.err, self.stdin, self.order):
+        for fd in (self.life, self.status, self.out, self.err, self.talk, self.feed, self.order):
             with suppress(OSError):
                 os.close(fd)
 
 
 def boot(job: Job, *, by: Interpreter) -> Booted:
     """Start a guardian for a job like this one. Raises: OSError."""
-    conversed, env, place = _conversed(job), _environment(job.env), _place(job.cwd)
+    env, place = _environment(job.env), _place(job.cwd)
     with ExitStack() as ours, ExitStack() as theirs:
 
         def pipe(*, reads: ExitStack, writes: ExitStack) -> tuple[int, int]:
@@ -84,7 +102,8 @@ def boot(job: Job, *, by: Interpreter) -> Booted:
         err, child_err = pipe(reads=ours, writes=theirs)
         status, child_status = pipe(reads=ours, writes=theirs)
         child_life, life = pipe(reads=theirs, writes=ours)
-        child_in, stdin = kept(os.pipe() if conversed else _unlinked(), reads=theirs, writes=ours)
+        child_in, talk = pipe(reads=theirs, writes=ours)
+        child_fed, feed = kept(_unlinked(), reads=theirs, writes=ours)
         child_order, order = kept(_unlinked(), reads=theirs, writes=ours)
         passed = (child_life, child_status, child_order)
         process = subprocess.Popen(
@@ -92,13 +111,13 @@ def boot(job: Job, *, by: Interpreter) -> Booted:
             stdin=child_in,
             stdout=child_out,
             stderr=child_err,
-            pass_fds=passed,
+            pass_fds=(*passed, child_fed),
             start_new_session=True,
             cwd=job.cwd,
             env=env,
         )
         ours.pop_all()
-        return Booted(process, life, status, out, err, stdin, order, conversed, job.cwd, place, env, by)
+        return Booted(process, life, status, out, err, talk, feed, child_fed, order, job.cwd, place, env, by)
 
 
 def kept(ends: tuple[int, int], *, reads: ExitStack, writes: ExitStack) -> tuple[int, int]:
@@ -106,10 +125,6 @@ def kept(ends: tuple[int, int], *, reads: ExitStack, writes: ExitStack) -> tuple
     for stack, fd in zip((reads, writes), ends, strict=True):
         stack.callback(os.close, fd)
     return ends
-
-
-def _conversed(job: Job) -> bool:
-    return isinstance(job.stdin, StdinPipe)
 
 
 def _place(folder: Path) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ralph.facts.ending import Exited, How, NotStarted, Poisoned, Signalled, Survivor
-from ralph.facts.job import Job, Logs, StdinBytes, StdinPipe
+from ralph.facts.job import Job, Logs
 from ralph.process import system, tree
 from ralph.process.boot import Booted, Interpreter, boot
 from ralph.process.pipes import Inlet, Outlet
@@ -20,7 +20,6 @@ from ralph.process.rawlog import RawLog
 
 NEVER = 1e18
 _TAIL = 8 << 10
-_NO_INPUT = ((os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),)
 
 
 class Guarded:
@@ -188,16 +187,15 @@ def start(
     foreign = others | {*system.children(os.getpid())}
     try:
         booted = ahead or boot(job, by=by)
-        return _begun(job, booted, _order(job, path, hard_at=hard_at), foreign=foreign - {booted.process.pid})
+        order = _order(job, path, opens=booted.opens(job.stdin), hard_at=hard_at)
+        return _begun(job, booted, order, foreign=foreign - {booted.process.pid})
     except OSError as error:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return NotStarted(error.errno or errno.EIO, f"{error.strerror}{where}")
 
 
-def _order(job: Job, path: bytes, *, hard_at: float) -> bytes:
+def _order(job: Job, path: bytes, *, opens: tuple[tuple[int | str, ...], ...], hard_at: float) -> bytes:
     env = {os.fsencode(k): os.fsencode(v) for k, v in job.env.items()}
-    # A program without input gets what it always got for that: some look at what kind of file their stdin is.
-    opens = _NO_INPUT if isinstance(job.stdin, StdinBytes) and not job.stdin.data else ()
     rules = {"keep": tuple(map(os.fsencode, job.keep)), "grace_s": job.time.grace_s, "hard_at": hard_at}
     return marshal.dumps(((path, [os.fsencode(arg) for arg in job.argv], env, opens), rules))
 
@@ -205,7 +203,7 @@ def _order(job: Job, path: bytes, *, hard_at: float) -> bytes:
 def _begun(job: Job, booted: Booted, order: bytes, *, foreign: frozenset[int]) -> Started:
     try:
         logs = _raw_logs(job.logs)
-        booted.go(order, job.stdin.data if isinstance(job.stdin, StdinBytes) else b"")
+        inlet = booted.go(order, job.stdin)
     except OSError:
         booted.drop()
         raise
@@ -214,7 +212,7 @@ def _begun(job: Job, booted: Booted, order: bytes, *, foreign: frozenset[int]) -
         guarded,
         Outlet(booted.out, log=logs[0], line_cap=job.line_cap),
         Outlet(booted.err, log=logs[1], line_cap=job.line_cap, tail_bytes=_TAIL),
-        Inlet(booted.stdin, job.stdin.first) if isinstance(job.stdin, StdinPipe) else None,
+        inlet,
     )
 
 

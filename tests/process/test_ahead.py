@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph.facts.ending import Exited
-from ralph.facts.job import Job, StdinBytes
+from ralph.facts.job import Job, StdinBytes, StdinPipe
 from ralph.process.boot import Booted, Interpreter, boot
 from ralph.process.clock import SystemClock
 from ralph.process.launch import Launcher
@@ -55,6 +55,14 @@ def test_the_next_program_runs_under_the_guardian_booted_ahead(eager: Stage) -> 
     pid = waiting(eager).process.pid
     assert guardian_of(eager, "cat", stdin=b"the prompt\n") == (pid, [b"the prompt"])
     assert waiting(eager).process.pid != pid
+
+
+def test_a_guardian_booted_ahead_serves_a_fed_and_a_conversed_program_alike(eager: Stage) -> None:
+    guardian_of(eager, "echo", "first")
+    pid, seen = waiting(eager).process.pid, list[int | None]()
+    watch = Watch(on_line=lambda _: seen.append(eager.launcher.guardian_pid))
+    assert eager.run("cat", watch=watch, stdin=StdinPipe(b"said\n")).how == Exited(0)
+    assert (seen, watch.out) == ([pid], [b"said"])
 
 
 def test_a_guardian_killed_while_it_waited_is_replaced(eager: Stage) -> None:
