@@ -6,10 +6,12 @@ to write down what there is, for at most two model turns or a minute, then the a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from ralph.facts.ending import Cut, Why
-from ralph.facts.event import Event, Finished, Said, ToolCalled
+from ralph.facts.event import Event, Finished, Said, ToolCalled, ToolReturned
 from ralph.facts.finding import Signal
 from ralph.facts.settings import Detect
 from ralph.facts.steer import ALLOW, Answer, Asked, Moment
@@ -19,8 +21,12 @@ from ralph.judge.signals.steps import StepMaker
 from ralph.judge.signals.watch import Look, Watch
 
 LAST_TURNS = 2
+LAST_CALLS = 8
+"""Refused calls after which the turn is over where refusals do not show in the stream, so that no turn is counted."""
 LAST_S = 60.0
 ENDING = "stop: write what you have and what is missing, then finish. No further tool calls are run in this turn."
+TEXTS_KEPT = 16
+CALLS_KEPT = 256
 AGAIN = "refused again, for the reason given before"
 Words = Callable[[Sighting], str]
 """Says a sighting to the agent."""
@@ -55,9 +61,25 @@ class Steering:
         self._turns: set[str] = set()
         self._ending_at: float | None = None
         self._ending_turns = 0
+        self._ending_calls = 0
+        self._advised_texts: deque[str] = deque(maxlen=TEXTS_KEPT)
+        self._refusal_texts: deque[str] = deque(maxlen=TEXTS_KEPT)
+        self._refused_calls: deque[str] = deque(maxlen=CALLS_KEPT)
         self._why = ""
         self.signals: list[Signal] = []
         self.sightings: list[Sighting] = []
+
+    def heard(self, event: Event) -> Event:
+        """Return the event without what we said: our words are no news of the agent's, our refusals no permission's."""
+        if not isinstance(event, ToolReturned) or not (self._advised_texts or self._refusal_texts):
+            return event
+        if event.id in self._refused_calls or any(text in event.result for text in self._refusal_texts):
+            self._maker.refused(event.id)
+            return replace(event, denied=False)
+        result = event.result
+        for text in self._advised_texts:
+            result = result.replace(f"{text}\n", "").replace(text, "")
+        return event if result == event.result else replace(event, result=result)
 
     def see(self, event: Event, *, at: float) -> Step | None:
         """Take the next event; return the step it completes. at: awake seconds."""
@@ -83,19 +105,19 @@ class Steering:
         if asked.moment == "after":
             return self._advised(asked.moment, stream)
         if self._ending_at is not None:
-            self._maker.refused(asked.id)
-            return Answer("deny", ENDING)
+            self._ending_calls += 1
+            return self._denied(ENDING, call=asked.id)
         sighting = self._watch.refuses(args, stream=stream)
         if sighting is None:
             return self._advised(asked.moment, stream)
-        self._maker.refused(asked.id)
-        return self._refusal(sighting, at=at)
+        return self._denied(self._refusal(sighting, at=at), call=asked.id)
 
     def cut(self, *, at: float) -> Cut | None:
         """Return why the agent is to be ended now: its last turns are used up, or nothing can be said to it."""
         if self._ending_at is None:
             return None
-        if self._laned and self._ending_turns < LAST_TURNS and at - self._ending_at < LAST_S:
+        used_up = self._ending_turns >= LAST_TURNS or self._ending_calls >= LAST_CALLS
+        if self._laned and not used_up and at - self._ending_at < LAST_S:
             return None
         return Cut(Why.LOOPING, self._why)
 
@@ -110,17 +132,29 @@ class Steering:
     def shell(self) -> Answer:
         """Return what the agent's next shell command is to be met with; for a lane that sees no call beforehand."""
         if self._ending_at is not None:
-            return Answer("deny", ENDING)
+            return self._denied(ENDING)
         if self._denying:
-            return Answer("deny", self._denying.pop())
+            return self._denied(self._denying.pop())
         return self._advice("")
 
     def _advised(self, moment: Moment, stream: str) -> Answer:
         return self._advice(stream) if moment in self._advises else ALLOW
 
     def _advice(self, stream: str) -> Answer:
-        texts = self._pending.pop(stream, [])
-        return Answer("advise", "\n\n".join(texts)) if texts else ALLOW
+        text = "\n\n".join(self._pending.pop(stream, []))
+        if not text:
+            return ALLOW
+        self._advised_texts.append(text)
+        return Answer("advise", text)
+
+    def _denied(self, text: str, *, call: str = "") -> Answer:
+        """Return a refusal, and remember it: what comes back for the call is our own word, and no evidence."""
+        if call:
+            self._refused_calls.append(call)
+            self._maker.refused(call)
+        if text not in self._refusal_texts:
+            self._refusal_texts.append(text)
+        return Answer("deny", text)
 
     def _take(self, sighting: Sighting, *, at: float) -> None:
         self.sightings.append(sighting)
@@ -136,13 +170,14 @@ class Steering:
         else:
             self._denying = [self._words(sighting)]
 
-    def _refusal(self, sighting: Sighting, *, at: float) -> Answer:
+    def _refusal(self, sighting: Sighting, *, at: float) -> str:
         """Return the advice in full the first time, short after that, and the end of the turn when it goes on."""
         tries = self._refused[sighting.identity] = self._refused.get(sighting.identity, 0) + 1
         if sighting.level >= Level.END:
+            self.signals.append(sighting.signal())
             self._end(sighting, at=at)
-            return Answer("deny", ENDING)
-        return Answer("deny", self._words(sighting) if tries == 1 else AGAIN)
+            return ENDING
+        return self._words(sighting) if tries == 1 else AGAIN
 
     def _end(self, sighting: Sighting, *, at: float) -> None:
         if self._ending_at is None:

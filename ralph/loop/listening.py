@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ralph.agents.adapter import Reader, afterword
 from ralph.agents.lanes import Talk
 from ralph.facts.ending import Cut, Ended, Exited
-from ralph.facts.event import Event, ToolReturned
+from ralph.facts.event import Event
 from ralph.facts.steer import Answer, Asked, Moment
 from ralph.journal.steps import StepsFile
 from ralph.judge.signals.step import row_of
@@ -114,7 +113,7 @@ class Listener:
 
     def _see(self, events: tuple[Event, ...]) -> None:
         for told in events:
-            event = self._without_own_words(told)
+            event = self._steering.heard(told)
             self._fold.see(event)
             step = self._steering.see(event, at=self._clock.awake())
             if step is not None:
@@ -133,15 +132,6 @@ class Listener:
         if answer.act in names:
             self._flagged[names[answer.act]] = answer.text
             shell.put(folder, names[answer.act], answer.text)
-
-    def _without_own_words(self, event: Event) -> Event:
-        """Return a result without what we put into it: our words are no news, and no error of the agent's."""
-        if not isinstance(event, ToolReturned):
-            return event
-        result = event.result
-        for text in self._flagged.values():
-            result = result.replace(f"{text}\n", "")
-        return event if result == event.result else replace(event, result=result)
 
     def _weighed(self) -> Cut | None:
         facts = self._fold.facts()
