@@ -43,7 +43,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PUBLIC = frozenset(("type", "kind", "run", "reason", "outcome", "status", "verdict", "at", "schema", "source"))
 """Keys of our JSON whose values are words of ours: a program must find them, whatever somebody's password is."""
 _DEPTH = 64
-_CUT = re.compile(r"[ \t]*(?:\r?\n)?(?:…|\.\.\.)|\r?\n|\\+[nr]|\\*\"|\Z")
+_CUT = re.compile(r"[ \t]*(?:\r?\n)?(?:…|\.\.\.)|\r?\n|\\+[nr]|\\*[\"']|\Z")
 """Where a text was cut, or its line: a secret that begins before it counts though its end is not there."""
 _RESUMED = re.compile(r"(?:(?:…|\.\.\.)[ \t]*\n?|\\[nr]|\")\Z")
 
