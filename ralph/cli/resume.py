@@ -77,7 +77,7 @@ def resume(
         reload=take_prompt,
     )
     with ExitStack() as stack:
-        signals = stack.enter_context(Signals())
+        signals = stack.enter_context(Signals(then_deaf=True))
         return finished(resumed_run(order, story, places=places, paper=paper, signals=signals, stack=stack), console)
 
 

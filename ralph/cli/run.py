@@ -53,7 +53,7 @@ def run(**parameters: Any) -> int:
         show(shown_plan(order))
         return 0
     with ExitStack() as stack:
-        signals = stack.enter_context(Signals())
+        signals = stack.enter_context(Signals(then_deaf=True))
         return finished(new_run(order, signals=signals, stack=stack), console)
 
 

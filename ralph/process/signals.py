@@ -19,10 +19,13 @@ class Signals:
     unblocked and SIGCHLD is reset, since both are inherited and would make a child's end invisible (A28).
     last_words: called with the number of the third signal before the process leaves with 128 + number; whatever it
     raises is dropped, as there is nobody left to tell.
+    then_deaf: once one of the three came, they are ignored from the end on: the process is about to leave with its own
+    code, and an impatient second Ctrl-C in the last milliseconds must not change it.
     """
 
-    def __init__(self, last_words: Callable[[int], object] | None = None) -> None:
+    def __init__(self, last_words: Callable[[int], object] | None = None, *, then_deaf: bool = False) -> None:
         self._last_words = last_words
+        self._then_deaf = then_deaf
         self._received: list[int] = []
         self._stop_wanted = False
         self._old: dict[int, object] = {}
@@ -46,7 +49,9 @@ class Signals:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._old_mask)
         for number, handler in self._old.items():
             # None: set by C code that Python cannot name, so it cannot be put back either
-            signal.signal(number, handler or signal.SIG_DFL)  # type: ignore[arg-type]  # as signal() gave it
+            deaf = self._then_deaf and self._received and number in _ENDING
+            back = signal.SIG_IGN if deaf else handler or signal.SIG_DFL
+            signal.signal(number, back)  # type: ignore[arg-type]  # as signal() gave it
         self._old.clear()
         signal.set_wakeup_fd(self._old_wakeup)
         os.close(self._ear)

@@ -32,4 +32,5 @@ def site(tmp_path: Path, first_commit: Path) -> Iterator[Site]:
     made = Site(tmp_path, dict(os.environ))
     shutil.copytree(first_commit, made.repo)
     yield made
+    made.close()
     assert made.left_running() == []

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+
+import pytest
+from _pytest.mark import ParameterSet
 
 RALPH = Path(sys.executable).parent / "ralph"
 STUB = Path(__file__).with_name("stub.py")
@@ -28,6 +31,13 @@ QUICK = (
 """Settings that keep a run short without touching what it decides."""
 
 Table = dict[str, Any]
+T = TypeVar("T")
+
+
+def cases(table: Mapping[str, T], *, slow: Collection[str] = ()) -> list[ParameterSet]:
+    """Return the rows of a table for `parametrize`, those named as slow left to the slow stage."""
+    assert set(slow) <= set(table)
+    return [pytest.param(row, id=name, marks=[pytest.mark.slow] * (name in slow)) for name, row in table.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,7 @@ class Site:
     state: Path = field(init=False)
     work: Path = field(init=False)
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.repo, self.state, self.work = self.root / "repo", self.root / "state", self.root / "work"
@@ -146,7 +157,7 @@ class Site:
             given = os.open(path, os.O_RDONLY)
         options = {"stdin": given, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **popen}
         try:
-            return subprocess.Popen(
+            process: subprocess.Popen[str] = subprocess.Popen(
                 argv,
                 cwd=cwd or self.repo,
                 env={**self.environ, **(env or {})},
@@ -155,6 +166,8 @@ class Site:
                 start_new_session=True,
                 **options,
             )
+            self.started.append(process)
+            return process
         finally:
             if given >= 0:
                 os.close(given)
@@ -213,6 +226,14 @@ class Site:
             if ours and not zombie:
                 found.append(f"{folder.name}: {line.replace(bytes(1), b' ').decode('utf-8', 'replace')}")
         return found
+
+    def close(self) -> None:
+        """End what a failed test left; killing ralph ends its whole tree."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+                self.wait_until(lambda: self.left_running() == [], "all gone after a failed test")
 
     def wait_until(self, claim: Callable[[], object], what: str) -> None:
         """Look until the claim holds; fail naming it after the patience of a loaded machine."""

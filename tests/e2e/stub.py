@@ -128,6 +128,7 @@ def ralph(agent: Agent, value: str) -> None:
 
 
 def hang(agent: Agent, _: str) -> None:
+    (agent.work / "at.hang").touch()
     while True:
         time.sleep(600)
 

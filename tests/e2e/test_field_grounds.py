@@ -13,6 +13,7 @@ from tests.e2e.site import QUICK, RALPH, Site
 WORK = ("append:target.txt",)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_gone_for_a_moment_is_tried_again(site: Site) -> None:
     """R029: it updates itself in the middle of the run; no sign of no progress."""
     agent = site.root / "agent"
@@ -27,6 +28,7 @@ def test_an_agent_that_is_gone_for_a_moment_is_tried_again(site: Site) -> None:
     assert done.launches == 2
 
 
+@pytest.mark.slow
 def test_no_agent_is_ever_asked_to_resume_a_session(site: Site) -> None:
     """R096: a fresh context each time; the program as it is found on PATH, with the arguments of its adapter."""
     tools = site.root / "bin"
@@ -41,6 +43,7 @@ def test_no_agent_is_ever_asked_to_resume_a_session(site: Site) -> None:
     assert not {"--resume", "--continue", "-c", "-r", "--session-id"} & set(given)
 
 
+@pytest.mark.slow
 def test_a_merge_left_half_done_is_told_and_credited_once(site: Site) -> None:
     """R078."""
     site.git("checkout", "-qb", "other")
@@ -79,6 +82,7 @@ def test_ralph_never_pushes_commits_or_sweeps_in_secrets(site: Site) -> None:
     assert sorted(p.name for p in site.repo.iterdir()) == [".env", ".git", ".gitignore", "PROMPT.md", "target.txt"]
 
 
+@pytest.mark.slow
 def test_a_cut_journal_is_set_aside_and_the_next_run_starts(site: Site) -> None:
     """R092, S2: half a line at the end, a summary of nonsense, a holder file of zeros."""
     site.run("-n", "2", agent=[*WORK, "say:x"])
@@ -114,6 +118,7 @@ def test_odd_paths_are_arguments_and_nothing_of_the_prompt_is_run(site: Site) ->
     assert not list(site.root.rglob("pwned"))
 
 
+@pytest.mark.slow
 def test_a_path_with_git_and_the_interpreter_only_is_enough(site: Site) -> None:
     """R118: nothing else of the platform is called."""
     tools = site.root / "bin"
@@ -126,6 +131,7 @@ def test_a_path_with_git_and_the_interpreter_only_is_enough(site: Site) -> None:
     assert "\x1b" not in done.err + done.out
 
 
+@pytest.mark.slow
 def test_an_unheld_lock_file_of_another_life_is_no_lock(site: Site) -> None:
     """R119: what counts is the kernel's lock, not a file."""
     site.run("-n", "1", agent=[*WORK, "say:x"])

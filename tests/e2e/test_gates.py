@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.e2e.site import Site, cases
 
 RED_UNTIL_FIXED = ("--test", "test -e fixed")
 FIX = ["write:fixed=x", "say:x"]
@@ -19,7 +19,7 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize("claim", TOKENS.values(), ids=TOKENS)
+@pytest.mark.parametrize("claim", cases(TOKENS, slow=list(TOKENS)[:4]))
 def test_a_claim_ends_the_run_as_claimed_and_not_verified(site: Site, claim: str) -> None:
     """R065, R068: without another gate; the token is a nonce of its iteration."""
     done = site.run("--done", "promise", agent=["append:target.txt", claim])
@@ -36,6 +36,7 @@ def test_a_token_in_a_json_result_and_in_two_flushes_counts(site: Site) -> None:
     assert (plain.code, plain.reason) == (0, "done")
 
 
+@pytest.mark.slow
 def test_yesterdays_token_does_not_count(site: Site) -> None:
     """The nonce of iteration 1, printed again in iteration 2, is no claim."""
     stale = f"shell:grep -o 'DONE-[0-9a-f]*' {site.work}/prompt.1"
@@ -60,6 +61,7 @@ def test_a_claim_with_green_tests_in_the_last_iteration_is_done(site: Site) -> N
     assert done.summary["verified"] is True
 
 
+@pytest.mark.slow
 def test_the_last_allowed_promise_is_done(site: Site) -> None:
     """R066."""
     done = site.run("--done", "promise", "-n", "2", agent=[*WORK, "/", "append:target.txt", "say:{token}"])
@@ -106,6 +108,7 @@ def test_a_checklist_is_done_when_every_box_is_ticked(site: Site) -> None:
     assert done.summary["verified"] is True
 
 
+@pytest.mark.slow
 def test_a_checklist_that_shrinks_is_not_done(site: Site) -> None:
     site.write("PLAN.md", "- [ ] one\n- [ ] two\n")
     site.commit()
@@ -123,12 +126,14 @@ def test_a_command_gate_is_asked_when_the_others_hold(site: Site) -> None:
     assert 2 <= len((site.work / "gate").read_text().split()) <= 4
 
 
+@pytest.mark.slow
 def test_a_check_counts_like_a_test(site: Site) -> None:
     done = site.run("--check", "lint=test -e fixed", agent=[*WORK, "/", *FIX])
     assert (done.code, done.reason, done.launches) == (0, "done", 2), done.out
     assert done.summary["iterations"][0]["checks"]["lint"]["verdict"] == "red"
 
 
+@pytest.mark.slow
 def test_tests_stuck_ends_a_run_that_changes_files_and_fixes_nothing(site: Site) -> None:
     """R035, R050: the same failing set, whatever the noise in its output."""
     noisy = "echo \"FAILED test_a.py::test_x - $(date +%N) /tmp/$RANDOM 0x$$\"; echo '1 failed in 0.1s'; exit 1"
@@ -137,6 +142,7 @@ def test_tests_stuck_ends_a_run_that_changes_files_and_fixes_nothing(site: Site)
     assert done.launches in (5, 8)
 
 
+@pytest.mark.slow
 def test_no_tests_collected_is_never_green(site: Site) -> None:
     """R097: whatever its exit code; killed by its limit is no verdict either."""
     nothing = "echo '=== no tests ran in 0.01s ==='; test ! -e gone"
@@ -154,6 +160,7 @@ def test_a_test_command_that_hangs_is_ended_and_the_loop_goes_on(site: Site) -> 
     assert done.summary["tests"]["last"]["verdict"] == "timed-out"
 
 
+@pytest.mark.slow
 def test_a_test_command_that_reads_a_key_gets_none(site: Site) -> None:
     """R103."""
     done = site.run("--test", 'read key; test -z "$key"', "-n", "1", agent=WORK)
@@ -175,6 +182,7 @@ def test_a_red_baseline_is_told_and_the_fixed_test_counts(site: Site) -> None:
     assert "t.py::old" in site.prompt(2)
 
 
+@pytest.mark.slow
 def test_the_exit_code_rules_and_the_runner_s_words_do_not(site: Site) -> None:
     """R101."""
     done = site.run("--test", "echo 'all tests passed'; test -e fixed", "-n", "1", agent=WORK)

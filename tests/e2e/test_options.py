@@ -6,6 +6,8 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.site import Site
 
 WORK = ["append:target.txt", "say:x"]
@@ -18,6 +20,7 @@ def test_accept_makes_an_ending_exit_zero_and_keeps_its_reason(site: Site) -> No
     assert (done.code, done.reason) == (10, "no-progress")
 
 
+@pytest.mark.slow
 def test_until_ends_the_run_at_a_time_of_day(site: Site) -> None:
     """The next such minute; until it comes the run works."""
     soon = datetime.now().astimezone() + timedelta(hours=2)
@@ -41,11 +44,13 @@ def test_the_cost_limit_starts_no_work_past_it_and_shows_the_overshoot(site: Sit
     assert "overshoot" in done.out
 
 
+@pytest.mark.slow
 def test_the_token_limit_holds(site: Site) -> None:
     done = site.run("-a", "claude", "--max-tokens", "300", agent=["c-init", "append:target.txt", "c-result:x=0.1"])
     assert (done.code, done.reason, done.launches) == (23, "token-limit", 3)
 
 
+@pytest.mark.slow
 def test_another_folder_and_a_sub_folder_work_on_the_whole_tree(site: Site) -> None:
     """-C; paths on the line are taken from where the user stands."""
     site.write("src/deep/PROMPT.md", "From below.\n")
@@ -58,6 +63,7 @@ def test_another_folder_and_a_sub_folder_work_on_the_whole_tree(site: Site) -> N
     assert len({run.parent for run in site.runs()}) == 1, "one tree, one place for its runs"
 
 
+@pytest.mark.slow
 def test_the_prompt_may_come_from_stdin(site: Site) -> None:
     """R004: read once; the agent's own stdin is the prompt and then its end."""
     done = site.run("-", "-n", "2", agent=WORK, stdin="From a pipe.\n")
@@ -95,6 +101,7 @@ def test_a_note_stands_behind_the_prompt_and_tells_how_the_last_iteration_ended(
     assert "completed" in second
 
 
+@pytest.mark.slow
 def test_reload_always_takes_every_edit(site: Site) -> None:
     """2.4: for those who want the old way; what was obeyed is accepted for the next run."""
     edit = "shell:echo 'Round {n}.' > PROMPT.md"
@@ -105,6 +112,7 @@ def test_reload_always_takes_every_edit(site: Site) -> None:
     assert len(done.of("reloaded")) == 2
 
 
+@pytest.mark.slow
 def test_hooks_run_before_and_after_each_iteration(site: Site) -> None:
     hooks = [f"hooks.{when}_iteration=echo {when} >> {site.work}/hooks" for when in ("before", "after")]
     options = [word for hook in hooks for word in ("--set", hook)]
@@ -144,6 +152,7 @@ def test_the_summary_is_written_where_it_is_wanted_after_each_iteration(site: Si
     assert (between["status"], len(between["iterations"])) == ("running", 1)
 
 
+@pytest.mark.slow
 def test_keys_come_from_flag_environment_file_and_pyproject_in_that_order(site: Site) -> None:
     site.write("pyproject.toml", "[tool.ralph.limits]\niterations = 9\n")
     assert site.run("--dry-run").out.count("limits.iterations = 9") == 1
@@ -155,6 +164,7 @@ def test_keys_come_from_flag_environment_file_and_pyproject_in_that_order(site: 
     assert "limits.iterations = 5" in site.run("--dry-run", "-n", "5", env=env).out
 
 
+@pytest.mark.slow
 def test_resume_goes_on_with_more_iterations_and_counts_on(site: Site) -> None:
     first = site.run("-n", "2", agent=WORK)
     more = site.command("resume", "-n", "+1")
@@ -165,6 +175,7 @@ def test_resume_goes_on_with_more_iterations_and_counts_on(site: Site) -> None:
     assert site.launches == 3
 
 
+@pytest.mark.slow
 def test_a_run_in_a_worktree_leaves_the_tree_alone(site: Site) -> None:
     before = site.git("status", "--porcelain=v2", "--branch")
     done = site.run("--worktree", "-n", "1", agent=["append:target.txt", "commit", "say:x"])

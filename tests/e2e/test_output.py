@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tests.e2e.site import Site
 
 HOSTILE = (
@@ -28,6 +30,7 @@ def test_stdout_has_the_verdict_and_stderr_the_talk(site: Site) -> None:
     assert all(command.startswith("ralph ") for command in commands)
 
 
+@pytest.mark.slow
 def test_the_printed_next_commands_run_as_printed(site: Site) -> None:
     """Complete, from any folder."""
     done = site.run("-n", "1", agent=["append:target.txt", "say:x"])
@@ -80,12 +83,14 @@ def test_the_posed_end_of_an_agent_in_the_logs_stands_behind_a_gutter(site: Site
     assert not any(line.startswith(("done", "ralph", "12:00")) for line in shown)
 
 
+@pytest.mark.slow
 def test_quiet_says_the_verdict_only(site: Site) -> None:
     done = site.run("-q", "-n", "1", agent=["append:target.txt", "say:x"])
     assert done.err == ""
     assert done.out.startswith("iteration-limit: ")
 
 
+@pytest.mark.slow
 def test_an_ascii_locale_and_a_name_with_emoji_do_no_harm(site: Site) -> None:
     """R105: with UTF-8 mode off and output in a pipe."""
     repo = site.repo.rename(site.root / "r\U0001f680 ä")
@@ -99,6 +104,7 @@ def test_an_ascii_locale_and_a_name_with_emoji_do_no_harm(site: Site) -> None:
     assert "iteration 1" in out
 
 
+@pytest.mark.slow
 def test_logs_and_state_are_private_whatever_the_umask(site: Site) -> None:
     """R110, E13."""
     site.run("-n", "1", "--summary", str(site.root / "public.json"), agent=["append:target.txt", "say:x"], umask=0)

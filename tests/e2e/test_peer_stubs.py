@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.e2e.site import Site, cases
 
-WALKS = {
-    "A/B": ("A B A B A B A B", 5),
-    "A/B with noise": ("A B n1 A B n2 A B n3 A B n4", 7),
-    "A/B/C": ("A B C A B C A B C", 6),
-    "one file to and fro around a base": ("A start A start A start A", 4),
+CIRCLES = {
+    "A/B": ("A B A B A B A B", 5, ""),
+    "A/B committed": ("A B A B A B A B", 5, "commit"),
+    "A/B with noise": ("A B n1 A B n2 A B n3 A B n4", 7, ""),
+    "A/B with noise, committed": ("A B n1 A B n2 A B n3 A B n4", 7, "commit"),
+    "A/B/C": ("A B C A B C A B C", 6, ""),
+    "to and fro around a base": ("A start A start A start A", 4, ""),
 }
+"""What is written to target.txt in turn, the iteration by which the run has ended, what follows each write."""
+SLOW = (
+    "A/B committed",
+    "A/B with noise",
+    "A/B/C",
+    "to and fro around a base",
+    "one untracked file rewritten, R031",
+    "the same 200 lines each time, R048",
+    "phrases that sound finished, R067",
+)
 
 
 def test_an_agent_that_does_nothing_is_stopped_at_three(site: Site) -> None:
@@ -20,18 +32,17 @@ def test_an_agent_that_does_nothing_is_stopped_at_three(site: Site) -> None:
     assert done.summary["evidence"]["iterations"] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_an_agent_that_only_talks_differently_is_stopped_at_three(site: Site) -> None:
     """R049: texts are no progress."""
     done = site.run(agent="say:thought {now} of launch {n}")
     assert (done.code, done.launches) == (10, 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "how"), [*((name, "") for name in WALKS), ("A/B", "commit"), ("A/B with noise", "commit")]
-)
-def test_going_to_and_fro_is_stopped_and_names_its_states(site: Site, name: str, how: str) -> None:
+@pytest.mark.parametrize("case", cases(CIRCLES, slow=SLOW[:4]))
+def test_going_to_and_fro_is_stopped_and_names_its_states(site: Site, case: tuple[str, int, str]) -> None:
     """R046, R047: committed or not, with noise between or not."""
-    walk, by = WALKS[name]
+    walk, by, how = case
     steps = [f"walk:{walk}", *([how] if how else []), "say:done a step"]
     done = site.run("-n", "12", agent=steps)
     assert (done.code, done.reason) == (11, "oscillation"), done.out
@@ -49,7 +60,7 @@ HEALTHY = {
 }
 
 
-@pytest.mark.parametrize("steps", HEALTHY.values(), ids=HEALTHY)
+@pytest.mark.parametrize("steps", cases(HEALTHY, slow=SLOW[4:]))
 def test_a_healthy_run_is_never_stopped_before_its_limit(site: Site, steps: list[str]) -> None:
     done = site.run("-n", "5", agent=steps)
     assert (done.code, done.reason, done.launches) == (20, "iteration-limit", 5), done.out
@@ -94,6 +105,7 @@ def test_an_agent_that_always_fails_ends_with_its_own_words(site: Site) -> None:
     assert [r["seconds"] > 0 for r in done.of("waiting")] == [True, True]
 
 
+@pytest.mark.slow
 def test_an_agent_that_fails_slowly_with_work_left_undone_ends_too(site: Site) -> None:
     """Five failures without a new state, though each moved the tree back and forth."""
     done = site.run("-n", "9", agent=["walk:A B A B A B", "exit:1"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Site
+from tests.e2e.site import Site, cases
 
 WORK = ["append:target.txt", "say:x"]
 
@@ -81,7 +81,7 @@ PLACES: dict[str, Callable[[Site], None]] = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("place", cases(PLACES, slow=list(PLACES)[1:4:2]))
 def test_progress_is_seen_and_rest_is_rest(site: Site, place: Callable[[Site], None]) -> None:
     place(site)
     idle = ["say:x"]
@@ -117,6 +117,7 @@ def test_odd_file_names_are_progress_each(site: Site) -> None:
     assert (done.code, [i["diff"]["files"] for i in done.summary["iterations"]]) == (20, [1] * 6), done.err
 
 
+@pytest.mark.slow
 def test_symlinks_pipes_sockets_and_devices_hang_nothing(site: Site) -> None:
     """C11, C12: a loop, a link to /, a FIFO, an unreadable file, a sparse file of 4 GiB."""
     make = "ln -s loop loop; ln -s / outside; mkfifo pipe; touch secret; chmod 000 secret; truncate -s 4G sparse"
@@ -126,6 +127,7 @@ def test_symlinks_pipes_sockets_and_devices_hang_nothing(site: Site) -> None:
     assert sum(f.stat().st_blocks * 512 for f in site.state.rglob("*") if f.is_file()) < 64 << 20
 
 
+@pytest.mark.slow
 def test_a_filter_whose_program_is_missing_hides_nothing(site: Site) -> None:
     """R037: a required clean filter that is not installed."""
     site.git("config", "filter.big.clean", "no-such-program")
@@ -137,6 +139,7 @@ def test_a_filter_whose_program_is_missing_hides_nothing(site: Site) -> None:
     assert done.summary["iterations"][0]["diff"]["files"] == 1
 
 
+@pytest.mark.slow
 def test_hooks_signing_and_identity_of_the_user_are_not_ours_to_use(site: Site) -> None:
     """R086: a hook that sleeps for ever, signing forced on, no identity: ralph makes no commit, so nothing hangs."""
     site.write(".git/hooks/pre-commit", "#!/bin/sh\nsleep 600\n").chmod(0o755)
@@ -148,6 +151,7 @@ def test_hooks_signing_and_identity_of_the_user_are_not_ours_to_use(site: Site) 
     assert done.summary["totals"]["elapsed_s"] < 20
 
 
+@pytest.mark.slow
 def test_end_of_line_and_mode_flips_come_back_to_a_known_state(site: Site) -> None:
     """R036: CRLF and LF in turn, the executable bit on and off: a circle, not progress."""
     site.git("config", "core.autocrlf", "true")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import RALPH, Site
+from tests.e2e.site import RALPH, Site, cases
 
 PASSING = "def test_one():\n    assert True\n"
 FAILING = "from work import answer\n\n\ndef test_answer():\n    assert answer() == 42\n"
@@ -35,6 +35,7 @@ def test_limits_and_prompt_hold_though_the_agent_edits_them(site: Site) -> None:
     assert site.run("-n", "1", agent="say:x").code == 20, "accepted once is accepted"
 
 
+@pytest.mark.slow
 def test_a_person_s_edit_between_runs_is_nobody_s_business(site: Site) -> None:
     assert site.run("-n", "1", agent="say:x").code == 20
     site.write("PROMPT.md", "Another task.\n")
@@ -42,6 +43,7 @@ def test_a_person_s_edit_between_runs_is_nobody_s_business(site: Site) -> None:
     assert site.prompt(2) == "Another task.\n"
 
 
+@pytest.mark.slow
 def test_the_prompt_emptied_and_deleted_by_the_agent_is_still_sent(site: Site) -> None:
     """R084, C3: also replaced by a pipe, which must not hang the next look at it."""
     wreck = ["shell:: > PROMPT.md", "/", "shell:rm PROMPT.md", "/", "shell:mkfifo PROMPT.md", "/", "say:x"]
@@ -64,6 +66,7 @@ def test_the_agent_may_neither_nest_nor_stop_runs(site: Site) -> None:
     assert len(site.runs()) == 1
 
 
+@pytest.mark.slow
 def test_the_agent_gives_up_honestly_by_command_or_by_its_last_words(site: Site) -> None:
     """R069: a correct outcome with its own code, at once."""
     done = site.run(agent=["ralph:blocked --tried reading --needed a-key", "say:x"])
@@ -86,7 +89,7 @@ GONE = {
 }
 
 
-@pytest.mark.parametrize("how", GONE.values(), ids=GONE)
+@pytest.mark.parametrize("how", cases(GONE, slow=list(GONE)[1:4]))
 def test_a_vanished_or_swapped_repository_ends_the_run(site: Site, how: str) -> None:
     """C1, R077: 42 before another launch, nothing made anew, and the way back is printed and works."""
     before = site.git("rev-parse", "HEAD").strip()
@@ -100,12 +103,14 @@ def test_a_vanished_or_swapped_repository_ends_the_run(site: Site, how: str) -> 
     assert site.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_tests_that_delete_the_repository_are_named_as_the_step(site: Site) -> None:
     """R087."""
     done = site.run("--test", "test -e work.py && rm -rf .git; exit 1", agent=["write:work.py=x", "say:x"])
     assert (done.code, done.reason) == (42, "repo-damaged"), done.err
 
 
+@pytest.mark.slow
 def test_a_stale_index_lock_disturbs_nothing_and_stays(site: Site) -> None:
     """C6, R080."""
     done = site.run("-n", "3", agent=["shell:: > .git/index.lock", "append:target.txt", "say:x"])
@@ -153,7 +158,7 @@ TAMPERED = {
 }
 
 
-@pytest.mark.parametrize("steps", TAMPERED.values(), ids=TAMPERED)
+@pytest.mark.parametrize("steps", cases(TAMPERED, slow=("skipped", "narrowed")))
 def test_green_by_tampering_is_not_done(site: Site, steps: list[str]) -> None:
     """E3, R098: it ends as no-progress, "green, but tests changed", and names the test."""
     done = site.run(*python_project(site), agent=steps)
@@ -163,12 +168,14 @@ def test_green_by_tampering_is_not_done(site: Site, steps: list[str]) -> None:
     assert done.launches <= 4
 
 
+@pytest.mark.slow
 def test_tampering_that_the_user_allows_is_done(site: Site) -> None:
     options = python_project(site)
     done = site.run(*options, "--allow-test-changes", "test_*.py", agent=TAMPERED["deleted"])
     assert (done.code, done.reason) == (0, "done"), done.out
 
 
+@pytest.mark.slow
 def test_a_protected_file_keeps_the_run_from_being_done(site: Site) -> None:
     site.write("contract.txt", "as agreed\n")
     site.commit()
@@ -198,6 +205,7 @@ def test_the_agent_gets_no_keys_of_the_job_and_no_session_of_another_agent(site:
     assert "GITHUB_TOKEN" not in tests
 
 
+@pytest.mark.slow
 def test_a_state_directory_wrecked_by_the_agent_ends_as_storage(site: Site) -> None:
     """C4: the journal is cut, then deleted."""
     wrecks = ("for j in {s}/*/runs/*/journal.jsonl; do : > $j; done", "rm -rf {s}/*/store.git", "rm -rf {s}/*")

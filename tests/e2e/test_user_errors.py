@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.site import Result, Site
+from tests.e2e.site import Result, Site, cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def refused(site: Site, done: Result, mistake: Mistake) -> None:
     assert site.runs() == [], "a run that never began leaves no record"
 
 
-@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+@pytest.mark.parametrize("mistake", cases(MISTAKES))
 def test_a_mistake_is_refused_with_its_fix_before_anything_starts(site: Site, mistake: Mistake) -> None:
     mistake.prepare(site)
     before = sorted(p.name for p in site.repo.iterdir())
@@ -117,6 +117,7 @@ def test_a_mistake_is_refused_with_its_fix_before_anything_starts(site: Site, mi
     assert sorted(p.name for p in site.repo.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_no_odd_value_ever_turns_a_cap_off(site: Site) -> None:
     """R075: all of them are told at once, each with its flag, its value and a fix."""
     for value in NO_CAPS:
