@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ralph.agents.adapter import Ask, Launch, Reader
+from ralph.agents.adapter import FILE_CAP, Ask, Launch, Reader
 from ralph.agents.lanes import Advises, Conversed, Hooked, Lane, Shelled, SpeaksToAny, Talk, by_shell
 from ralph.facts.steer import Moment
 from ralph.loop.world import Crew, World
@@ -136,8 +136,8 @@ def removed(paths: Mapping[str, str]) -> None:
         Path(path).unlink(missing_ok=True)
 
 
-def left(paths: Mapping[str, str], *, cap_bytes: int = 8 << 20) -> dict[str, bytes]:
-    """Return what the agent wrote into them: plain files only, capped."""
+def left(paths: Mapping[str, str]) -> dict[str, bytes]:
+    """Return what the agent wrote into them: plain files only; one that is too long counts as none."""
     found: dict[str, bytes] = {}
     for name, path in paths.items():
         try:
@@ -145,5 +145,7 @@ def left(paths: Mapping[str, str], *, cap_bytes: int = 8 << 20) -> dict[str, byt
         except OSError:
             continue
         with open(descriptor, "rb") as file:
-            found[name] = file.read(cap_bytes)
+            data = file.read(FILE_CAP + 1)
+        if len(data) <= FILE_CAP:
+            found[name] = data
     return found
