@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ralph.agents.acp import Acp
 from ralph.agents.adapter import Adapter
 from ralph.agents.aider import Aider
 from ralph.agents.amp import Amp
@@ -27,6 +28,7 @@ _IN_ORDER: tuple[Adapter, ...] = (
     Mini(),
     Amp(),
     Cursor(),
+    Acp(),
     Plain(),
 )
 ADAPTERS: dict[str, Adapter] = {known.name: known for known in _IN_ORDER}

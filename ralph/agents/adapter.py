@@ -55,8 +55,8 @@ class Abilities:
     own_cap: the flag that bounds money, "" if none. writes: paths it leaves in the repository by itself.
     idle_rule: whether silence may be judged (off for plain programs). deny: how a tool is forbidden from the next
     start on, "" if it cannot be. steered: the lane by which advice reaches it while it works, "" if there is none:
-    "control channel", "hooks", "plug-in folder", "server", "shell lane" or "new prompt". documented: nobody has run it with this
-    adapter, which follows its documentation only.
+    "control channel", "hooks", "plug-in folder", "server", "shell lane" or "new prompt". documented: nobody has run
+    it with this adapter, which follows its documentation only.
     """
 
     reports_cost: bool = False
@@ -130,6 +130,22 @@ class ReadsFiles(Protocol):
 
     def file(self, name: str, data: bytes) -> tuple[Event, ...]:
         """Return what a file tells, once the run is over and `end` was called. Never raises on content."""
+        ...
+
+
+@runtime_checkable
+class ReadsRecord(Protocol):
+    """A reader whose agent keeps a record of its own as it works, which tells sooner what its output tells late."""
+
+    def record(self, environment: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the folder of its records and the pattern of this run's file below it, None while it is not known.
+
+        environment: of the agent. In the pattern only folders are "*", and the newest names are looked at.
+        """
+        ...
+
+    def recorded(self, line: bytes) -> tuple[Event, ...]:
+        """Return the events of one line of it (no newline). Never raises on content."""
         ...
 
 

@@ -58,7 +58,7 @@ def test_an_agent_asks_before_a_tool_is_answered_and_leaves_when_its_stdin_is_cl
 
 
 def test_every_iteration_is_a_conversation_of_its_own(site: Site) -> None:
-    result = run(site, "ask:date +%s%N > now.txt", options=("-n", "3"))
+    result = run(site, "ask:date +%s%N > now.txt", options=("-n", "3", "--notes", "off"))
     assert (result.reason, result.launches) == ("iteration-limit", 3)
     assert prompts(site) == ["Improve it.\n"] * 3
     assert result.outcomes == ["completed"] * 3

@@ -1,0 +1,224 @@
+"""Our side of the Agent Client Protocol: handshake, prompt, permissions, and advice as a prompt of its own.
+
+A refusal carries no reason there, and nothing can be added to a turn. So whatever is to be said goes as
+`session/cancel` and, once the turn has ended, as a new prompt in the same session, whose history is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from ralph import __version__
+from ralph.agents.acp_call import Call, Standing
+from ralph.agents.acp_message import (
+    ID_CAP,
+    INITIALIZE,
+    MODE,
+    MODEL,
+    NEW,
+    PROMPT,
+    VERSION,
+    Line,
+    fault,
+    is_answer,
+    option_of,
+    values_of,
+)
+from ralph.agents.adapter import Ask
+from ralph.agents.fields import digest, items, mapping, word
+from ralph.agents.lines import Lines
+from ralph.facts.event import MAIN
+from ralph.facts.steer import Asked, Decide
+
+MODES = {"ask-nothing": ("yolo", "bypasspermissions", "fullaccess"), "edits": ("autoedit", "acceptedits"), "own": ()}
+"""Modes by which agents ask for less, without what differs in their spelling."""
+EDITS = frozenset({"read", "edit", "search", "think"})
+"""Kinds of calls that may run where edits are all that is allowed."""
+SAID_CAP = 32
+"""Prompts of ours in one run; an agent that listens to none of them needs another kind of end."""
+METHOD_NOT_FOUND = -32601
+
+
+class AcpTalk:
+    """One run's conversation. Answers requests whatever they are, so that no agent waits for us."""
+
+    def __init__(self, ask: Ask, standing: Standing) -> None:
+        self._ask = ask
+        self._standing = standing
+        self._lines = Lines(Line)
+        self._prompt = ""
+        self._session = ""
+        self._steps: list[tuple[int, str, dict[str, object]]] = []
+        self._awaits = INITIALIZE
+        self._cancelling = False
+        self._over = False
+        self._said: set[str] = set()
+
+    def first(self, prompt: bytes) -> bytes:
+        """Return the first request; the prompt follows when the session is there."""
+        self._prompt = prompt.decode("utf-8", "replace")
+        serves = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+        who = {"name": "ralph", "title": "ralph", "version": __version__}
+        params = {"protocolVersion": VERSION, "clientCapabilities": serves, "clientInfo": who}
+        return _request(INITIALIZE, "initialize", params)
+
+    def hear(self, line: bytes, decide: Decide) -> bytes:
+        """Take one line of its stdout; return what to write back."""
+        return b"".join(out for record in self._lines.take(line) for out in self._react(record, decide))
+
+    def says(self, text: str) -> bytes:
+        """Return what makes room for a prompt with this text, which follows when the turn has ended."""
+        if not self._queue(text):
+            return b""
+        return self._cancel()
+
+    def interrupts(self) -> bytes:
+        """Return what ends the turn."""
+        return self._cancel()
+
+    def is_over(self) -> bool:
+        """Return whether the last turn has ended, or there will be none."""
+        return self._over
+
+    def _react(self, record: Line, decide: Decide) -> Iterator[bytes]:
+        if is_answer(record):
+            # Nothing else is an answer to what we asked last: a forged one opens no second session.
+            if record.id == self._awaits and not self._over:
+                yield self._go_on(record)
+        elif record.method is not None and _is_id(record.id):
+            if record.method == "session/request_permission":
+                yield _line({"id": record.id, "result": {"outcome": self._outcome(mapping(record.params), decide)}})
+                if self._standing.queued:
+                    yield self._cancel()
+            else:
+                error = {"code": METHOD_NOT_FOUND, "message": "ralph does not serve this method"}
+                yield _line({"id": record.id, "error": error})
+
+    # one step after the other
+
+    def _go_on(self, record: Line) -> bytes:
+        if self._awaits >= PROMPT:
+            return self._ended()
+        if fault(record, model=self._ask.model) is not None:
+            self._over = True
+            return b""
+        if self._awaits == INITIALIZE:
+            return self._send(NEW, "session/new", {"cwd": self._ask.cwd or "/", "mcpServers": []})
+        if self._awaits == NEW:
+            self._session = word(mapping(record.result).get("sessionId"), ID_CAP)
+            self._steps = list(self._settings(mapping(record.result)))
+        if self._steps:
+            return self._send(*self._steps.pop(0))
+        return self._send_prompt(self._prompt)
+
+    def _settings(self, opened: Mapping[str, object]) -> Iterator[tuple[int, str, dict[str, object]]]:
+        """Yield the requests that give the session its model and mode, in the way in which it offers them."""
+        session: dict[str, object] = {"sessionId": self._session}
+        if self._ask.model is not None:
+            if mapping(opened.get("models")):
+                yield MODEL, "session/set_model", {**session, "modelId": self._ask.model}
+            else:
+                option = word(option_of(opened, "model").get("id"), ID_CAP)
+                yield MODEL, "session/set_config_option", {**session, "configId": option, "value": self._ask.model}
+        modes = mapping(opened.get("modes"))
+        offered = [word(mapping(mode).get("id"), ID_CAP) for mode in items(modes.get("availableModes"))]
+        mode = _fitting(offered, self._ask.permissions)
+        if mode is not None:
+            yield MODE, "session/set_mode", {**session, "modeId": mode}
+            return
+        setting = option_of(opened, "mode")
+        mode = _fitting(values_of(setting), self._ask.permissions)
+        if mode is not None:
+            config = {"configId": word(setting.get("id"), ID_CAP), "value": mode}
+            yield MODE, "session/set_config_option", {**session, **config}
+
+    def _send(self, number: int, method: str, params: dict[str, object]) -> bytes:
+        self._awaits = number
+        return _request(number, method, params)
+
+    def _send_prompt(self, text: str) -> bytes:
+        number = max(PROMPT, self._awaits + 1)
+        block = {"type": "text", "text": text}
+        return self._send(number, "session/prompt", {"sessionId": self._session, "prompt": [block]})
+
+    def _ended(self) -> bytes:
+        """Go on with what is queued; nothing queued is the end."""
+        self._cancelling = False
+        if not self._standing.queued:
+            self._over = True
+            return b""
+        text = "\n\n".join(self._standing.queued)
+        self._standing.queued.clear()
+        return self._send_prompt(text)
+
+    def _queue(self, text: str) -> bool:
+        """Put a text on the next prompt, each only once; return whether it was."""
+        mark = digest(text)
+        if not text or self._over or mark in self._said or len(self._said) >= SAID_CAP:
+            return False
+        self._said.add(mark)
+        self._standing.queued.append(text)
+        return True
+
+    def _cancel(self) -> bytes:
+        if self._awaits < PROMPT or self._cancelling or self._over:
+            return b""
+        self._cancelling = True
+        return _line({"method": "session/cancel", "params": {"sessionId": self._session}})
+
+    # permissions
+
+    def _outcome(self, params: Mapping[str, object], decide: Decide) -> dict[str, str]:
+        session = word(params.get("sessionId"), ID_CAP)
+        stream = MAIN if session == self._session else word(session)
+        call = self._standing.call(stream, mapping(params.get("toolCall")))
+        options = [mapping(option) for option in items(params.get("options"))]
+        if self._cancelling or self._over:
+            return {"outcome": "cancelled"}
+        if self._allows(call, stream, decide):
+            return _chosen(options, "allow_once", "allow_always")
+        self._standing.refused.append((stream, call.id))
+        return _chosen(options, "reject_once", "reject_always")
+
+    def _allows(self, call: Call, stream: str, decide: Decide) -> bool:
+        permissions = self._ask.permissions
+        if permissions == "own" or (permissions == "edits" and call.kind not in EDITS):
+            return False
+        answer = decide(Asked("before", call.name, call.args, call.id, stream))
+        if answer.act != "allow":
+            self._queue(answer.text)
+        return answer.act != "deny"
+
+
+def _fitting(offered: list[str] | tuple[str, ...], permissions: str) -> str | None:
+    """Return the mode to work in, as the agent spells it; None to stay in the one it begins with."""
+    wanted = MODES[permissions]
+    plain = {re.sub(r"[^a-z]", "", mode.rpartition("#")[2].lower()): mode for mode in offered}
+    return next((plain[name] for name in wanted if name in plain), None)
+
+
+def _chosen(options: list[Mapping[str, object]], *kinds: str) -> dict[str, str]:
+    """Return the answer that picks the first option of the first kind there is; without one nobody has answered."""
+    for kind in kinds:
+        for option in options:
+            id_ = option.get("optionId")
+            if option.get("kind") == kind and isinstance(id_, str) and len(id_) <= ID_CAP:
+                return {"outcome": "selected", "optionId": id_}
+    return {"outcome": "cancelled"}
+
+
+def _is_id(value: object) -> bool:
+    """Return whether this can be sent back as the id of an answer."""
+    if isinstance(value, str):
+        return len(value) <= ID_CAP
+    return type(value) is int and abs(value) < 1 << 63
+
+
+def _request(number: int, method: str, params: Mapping[str, object]) -> bytes:
+    return _line({"id": number, "method": method, "params": params})
+
+
+def _line(message: Mapping[str, object]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
