@@ -5,6 +5,7 @@ A guardian that waits has started nothing and holds nothing of the work; it leav
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from ralph.facts.job import Job, StdinBytes, StdinPipe
@@ -21,12 +23,29 @@ GUARDIAN = Path(__file__).with_name("guardian.py")
 GO = b"go\n"
 
 
+_START = "import marshal,os,sys;exec(marshal.loads(os.read(int(sys.argv[3]),int(sys.argv[4]))))"
+"""Runs the code that stands at the beginning of the order's file, and leaves the rest of it to be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """What runs guardians: outside the work tree if it can be (E14)."""
+    """What runs guardians. code: compiled, held in memory where nobody changes it (E14); b"": the file is run."""
 
     python: str = field(default_factory=lambda: sys.executable)
     guardian: Path = GUARDIAN
+    code: bytes = b""
+
+    @classmethod
+    def loaded(cls) -> Interpreter:
+        """Return one that holds the guardian as it is now; each start then costs no compilation either."""
+        return cls(code=marshal.dumps(SourceFileLoader("guardian", str(GUARDIAN)).get_code("guardian")))
+
+    def argv(self, life: int, status: int, order: int) -> list[str]:
+        """Return how a guardian is started with these descriptors."""
+        numbers = [str(fd) for fd in (life, status, order)]
+        if not self.code:
+            return [self.python, "-I", "-S", str(self.guardian), *numbers]
+        return [self.python, "-I", "-S", "-c", _START, *numbers, str(len(self.code))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +124,13 @@ def boot(job: Job, *, by: Interpreter) -> Booted:
         child_in, talk = pipe(reads=theirs, writes=ours)
         child_fed, feed = kept(_unlinked(), reads=theirs, writes=ours)
         child_order, order = kept(_unlinked(), reads=theirs, writes=ours)
-        passed = (child_life, child_status, child_order)
+        os.write(order, by.code)
         process = subprocess.Popen(
-            [by.python, "-I", "-S", str(by.guardian), *map(str, passed)],
+            by.argv(child_life, child_status, child_order),
             stdin=child_in,
             stdout=child_out,
             stderr=child_err,
-            pass_fds=(*passed, child_fed),
+            pass_fds=(child_life, child_status, child_order, child_fed),
             start_new_session=True,
             cwd=job.cwd,
             env=env,

@@ -115,6 +115,6 @@ class Guardian:
 
 
 if __name__ == "__main__":
-    life, status, order = map(int, sys.argv[1:])
+    life, status, order = map(int, sys.argv[1:4])
     program, rules = marshal.load(open(order, "rb")) if os.read(life, 3) else os._exit(0)  # noqa: S302, SIM115 - ours
     os._exit(Guardian(life, status, **rules).run(*program) or 0)

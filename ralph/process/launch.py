@@ -46,7 +46,7 @@ class Launcher:
         self._clock = clock
         self._signals = signals
         self._moved = moved
-        self._by = by or Interpreter()
+        self._by = by or Interpreter.loaded()
         self._ahead = ahead
         self._next: Booted | None = None
         self._current: Guarded | None = None

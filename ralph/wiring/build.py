@@ -96,7 +96,7 @@ def workshop_of(order: Order, ground: Ground, *, signals: Signals, stack: ExitSt
         signals=signals,
         environ=order.environ,
         moved=ground.tree.moved_since_last_look,
-        by=interpreter(order.top, scratch, strict=settings.run.strict, console=order.console),
+        by=interpreter(order.top, strict=settings.run.strict, console=order.console),
         stack=stack,
     )
     socket = ground.paper.path / "socket"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from ralph.facts.settings import Settings
 from ralph.loop.control import Control
 from ralph.ports import Processes, Side, Watcher
 from ralph.process import system
-from ralph.process.boot import GUARDIAN, Interpreter
+from ralph.process.boot import Interpreter
 from ralph.process.clock import SystemClock
 from ralph.process.environment import child_environment
 from ralph.process.launch import Launcher
@@ -101,17 +100,17 @@ def who(pid: int) -> Who | None:
     return "agent" if is_below(pid, os.getpid()) else "operator"
 
 
-def interpreter(top: Path, scratch: Path, *, strict: bool, console: Lines) -> Interpreter:
-    """Return what runs guardians: a copy, so that neither an agent nor an upgrade changes it under a live run (E14).
+def interpreter(top: Path, *, strict: bool, console: Lines) -> Interpreter:
+    """Return what runs guardians: held in memory, so that no agent and no upgrade changes it under a live run (E14).
 
     Where ralph itself lies in the work tree the agent can change the ralph of tomorrow: warned, or refused with
     --strict. Raises: UserError (refused).
     """
-    copy = Interpreter(guardian=Path(shutil.copy(GUARDIAN, scratch / "guardian.py")))
+    loaded = Interpreter.loaded()
     package = Path(__file__).resolve().parent.parent
     inside = [p for p in (package, Path(sys.prefix).resolve()) if p.is_relative_to(top)]
     if not inside:
-        return copy
+        return loaded
     if strict:
         raise UserError(
             "ralph itself lies inside the work tree, where the agent can change it",
@@ -121,7 +120,7 @@ def interpreter(top: Path, scratch: Path, *, strict: bool, console: Lines) -> In
         )
     console.say(f"warning: ralph itself lies inside the work tree ({inside[0]}): the agent can change tomorrow's ralph")
     import_everything(package)
-    return copy
+    return loaded
 
 
 def import_everything(package: Path) -> None:
