@@ -125,7 +125,7 @@ COMMANDS = (
 
 
 def test_e11_b9_nothing_we_print_is_a_command_to_the_job(site: Site) -> None:
-    """Under GITHUB_ACTIONS: words, errors, file names, test ids, patches and the way to give up."""
+    """E12 too: under GITHUB_ACTIONS: words, errors, file names, test ids, patches and the way to give up."""
     job = {"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(site.root / "outputs")}
     said = [f"say:{text}" for text in COMMANDS] + [f"complain:{text}" for text in COMMANDS]
     names = [f"write:{text.replace('/', '_')}={text}" for text in COMMANDS]

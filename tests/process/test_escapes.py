@@ -35,6 +35,7 @@ def shape(request: pytest.FixtureRequest) -> str:
 
 
 def test_no_escape_outlives_a_leader_that_left(stage: Stage, shape: str) -> None:
+    """A5 (daemons), A6 (groups and sessions of their own), A7 (whoever starts another for each TERM)."""
     ended = stage.run(*stage.stub(f"escape={shape}", "exit=0"))
     assert ended.how == Exited(0)
     assert stage.born()
@@ -43,6 +44,7 @@ def test_no_escape_outlives_a_leader_that_left(stage: Stage, shape: str) -> None
 
 
 def test_no_escape_outlives_a_leader_that_is_ended(stage: Stage, shape: str) -> None:
+    """A5, A6, A7."""
     watch = Watch(on_line=when(b"ready", lambda: Cut(Why.LOOPING)))
     ended = stage.run(*stage.stub(f"escape={shape}", "say=ready", "sleep=600"), watch=watch)
     assert ended.cut == Cut(Why.LOOPING)
