@@ -51,14 +51,27 @@ def trouble_in(error: object) -> Trouble | None:
     return read or (Trouble.AUTH if code == AUTH_REQUIRED else None)
 
 
-def models_of(result: object) -> tuple[str, tuple[str, ...]]:
-    """Return the model a new session works with and those that it offers, both empty if it does not tell."""
+def model_of(result: object) -> str:
+    """Return the model a new session works with, "" if it does not tell."""
+    models = mapping(mapping(result).get("models"))
+    return word(models.get("currentModelId") or option_of(result, "model").get("currentValue"))
+
+
+def models_of(result: object) -> Mapping[str, str]:
+    """Return the models that a new session offers: ids with the names people know them by."""
     models = mapping(mapping(result).get("models"))
     if models:
-        offered = [word(mapping(m).get("modelId")) for m in items(models.get("availableModels"))]
-        return word(models.get("currentModelId")), tuple(filter(None, offered))
-    option = option_of(result, "model")
-    return word(option.get("currentValue")), values_of(option)
+        told = [mapping(m) for m in items(models.get("availableModels"))]
+        return {word(m.get("modelId"), ID_CAP): word(m.get("name")) for m in told}
+    return values_of(option_of(result, "model"))
+
+
+def model_named(wanted: str, offered: Mapping[str, str]) -> str | None:
+    """Return the id of the model the user named by its id or its name, None if there is none or more than one."""
+    if wanted in offered:
+        return wanted
+    named = [id_ for id_, name in offered.items() if name == wanted]
+    return named[0] if len(named) == 1 else None
 
 
 def option_of(result: object, category: str) -> Mapping[str, object]:
@@ -67,13 +80,13 @@ def option_of(result: object, category: str) -> Mapping[str, object]:
     return next((o for o in options if category in (o.get("category"), o.get("id"))), {})
 
 
-def values_of(option: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the values of a select option, those in groups as well."""
-    found: list[str] = []
+def values_of(option: Mapping[str, object]) -> Mapping[str, str]:
+    """Return the values of a select option with their names, those in groups as well."""
+    found: dict[str, str] = {}
     for entry in map(mapping, items(option.get("options"))):
-        grouped = items(entry.get("options"))
-        found += [word(mapping(value).get("value"), ID_CAP) for value in (grouped or [entry])]
-    return tuple(filter(None, found))
+        for value in map(mapping, items(entry.get("options")) or [entry]):
+            found[word(value.get("value"), ID_CAP)] = word(value.get("name"))
+    return found
 
 
 def fault(record: Line, *, model: str | None) -> tuple[Trouble, str] | None:
@@ -89,8 +102,8 @@ def fault(record: Line, *, model: str | None) -> tuple[Trouble, str] | None:
     if record.id == NEW:
         if not word(mapping(record.result).get("sessionId"), ID_CAP):
             return Trouble.MISCONFIGURED, "it opened a session without an id"
-        offered = models_of(record.result)[1]
-        if model is not None and model not in offered:
-            told = f"it offers {', '.join(offered[:20])}" if offered else "it lets nobody choose one"
+        offered = models_of(record.result)
+        if model is not None and model_named(model, offered) is None:
+            told = f"it offers {', '.join(list(offered)[:20])}" if offered else "it lets nobody choose one"
             return Trouble.MISCONFIGURED, f'model "{model}" cannot be had: {told}'
     return None

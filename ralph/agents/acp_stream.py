@@ -19,7 +19,7 @@ from ralph.agents.acp_message import (
     Line,
     fault,
     is_answer,
-    models_of,
+    model_of,
     trouble_in,
     words_of,
 )
@@ -32,6 +32,8 @@ from ralph.facts.usage import Tokens
 
 STREAMS_CAP = 64
 """Sub-agents whose turns are told apart."""
+CUT = "interrupted by the user"
+"""Stands for the result of a call that we cut short: words that say so are no error of the tool's."""
 STOPS = {
     "end_turn": Finish.OK,
     "max_tokens": Finish.TRUNCATED,
@@ -116,7 +118,7 @@ class AcpReader:
             self._version = word(mapping(mapping(record.result).get("agentInfo")).get("version")) or None
         elif number == NEW and not self._session:
             self._session = word(mapping(record.result).get("sessionId"), ID_CAP)
-            yield ev.Started(word(self._session) or None, models_of(record.result)[0] or None, self._version)
+            yield ev.Started(word(self._session) or None, model_of(record.result) or None, self._version)
         elif number == MODE and record.error is not None:
             yield ev.Troubled(Trouble.MISCONFIGURED, words_of(record.error), final=False)
         wrong = fault(record, model=self._model)
@@ -126,11 +128,9 @@ class AcpReader:
 
     def _prompted(self, number: int, record: Line) -> Iterator[Event]:
         yield from self._spoken()
-        for stream, call in self._standing.open():
-            call.done = True
-            yield ev.ToolReturned(call.id, "", Known.UNKNOWN, None, stream=stream)
-        self._turn(MAIN).closed()
         result = mapping(record.result)
+        yield from self._left_open(cut=bool(self._standing.queued) or result.get("stopReason") == "cancelled")
+        self._turn(MAIN).closed()
         yield from self._used(result, f"prompt {number}")
         if record.error is not None:
             yield from self._failed(record.error)
@@ -138,6 +138,16 @@ class AcpReader:
             stop = word(result.get("stopReason"))
             how = STOPS.get(stop, Finish.FAILED)
             yield ev.Finished(how, None, "" if how is Finish.OK else f"stop reason {stop}", self._turn(MAIN).count)
+
+    def _left_open(self, *, cut: bool) -> Iterator[Event]:
+        """Tell the calls that will not return any more. cut: since we ended the turn, not since the agent is silent."""
+        for stream, call in self._standing.open():
+            call.done = True
+            self._turn(stream).returned()
+            if cut:
+                yield ev.ToolReturned(call.id, CUT, Known.KNOWN, failed=True, stream=stream)
+            else:
+                yield ev.ToolReturned(call.id, "", Known.UNKNOWN, stream=stream)
 
     def _failed(self, error: object) -> Iterator[Event]:
         kind, words = trouble_in(error), words_of(error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ralph import __version__
 from ralph.agents.acp_call import Call, Standing
@@ -23,6 +23,8 @@ from ralph.agents.acp_message import (
     Line,
     fault,
     is_answer,
+    model_named,
+    models_of,
     option_of,
     values_of,
 )
@@ -116,12 +118,12 @@ class AcpTalk:
     def _settings(self, opened: Mapping[str, object]) -> Iterator[tuple[int, str, dict[str, object]]]:
         """Yield the requests that give the session its model and mode, in the way in which it offers them."""
         session: dict[str, object] = {"sessionId": self._session}
-        if self._ask.model is not None:
-            if mapping(opened.get("models")):
-                yield MODEL, "session/set_model", {**session, "modelId": self._ask.model}
-            else:
-                option = word(option_of(opened, "model").get("id"), ID_CAP)
-                yield MODEL, "session/set_config_option", {**session, "configId": option, "value": self._ask.model}
+        model = model_named(self._ask.model, models_of(opened)) if self._ask.model is not None else None
+        if model is not None and mapping(opened.get("models")):
+            yield MODEL, "session/set_model", {**session, "modelId": model}
+        elif model is not None:
+            option = word(option_of(opened, "model").get("id"), ID_CAP)
+            yield MODEL, "session/set_config_option", {**session, "configId": option, "value": model}
         modes = mapping(opened.get("modes"))
         offered = [word(mapping(mode).get("id"), ID_CAP) for mode in items(modes.get("availableModes"))]
         mode = _fitting(offered, self._ask.permissions)
@@ -192,7 +194,7 @@ class AcpTalk:
         return answer.act != "deny"
 
 
-def _fitting(offered: list[str] | tuple[str, ...], permissions: str) -> str | None:
+def _fitting(offered: Iterable[str], permissions: str) -> str | None:
     """Return the mode to work in, as the agent spells it; None to stay in the one it begins with."""
     wanted = MODES[permissions]
     plain = {re.sub(r"[^a-z]", "", mode.rpartition("#")[2].lower()): mode for mode in offered}
