@@ -19,6 +19,7 @@ class Drift(Detector):
         self._last: dict[str, int] = {}
         self._turns = 0
         self._short = True
+        self._began = 0
         self._steps: list[int] = []
         self._calls: list[str] = []
 
@@ -32,6 +33,7 @@ class Drift(Detector):
         if not near:
             self.restart()
         self._last = {tool: bits for tool, bits in here.items() if tool in near or not near}
+        self._began = self._began if self._turns else turn.steps[0]
         self._turns += 1
         self._short &= all(call.step.short and not call.step.failed for call in turn.calls)
         self._steps = [*self._steps, *turn.steps][-STEPS_KEPT:]
@@ -45,7 +47,7 @@ class Drift(Detector):
     def _streak(self) -> Streak:
         words = f"{self._turns} turns with reworded calls of one tool, each answer an error or known already"
         weight, calls = 2 if self._short else 1, frozenset(self._calls)
-        name = f"{min(self._last)}@{self._steps[0]}"
+        name = f"{min(self._last)}@{self._began}"
         return Streak(name, self._turns, tuple(self._steps), words, weight=weight, calls=calls)
 
 

@@ -22,7 +22,7 @@ class Growing(Detector):
         if not self._turns:
             self._steps, self._turns = list(self._last), 1
         self._turns += 1
-        self._steps = [*self._steps, *turn.steps][-STEPS_KEPT:]
+        self._steps = [*self._steps[:1], *[*self._steps[1:], *turn.steps][1 - STEPS_KEPT :]]
         words = f"{self._turns} commands, each the one before with something added"
         return (Streak(f"growing@{self._steps[0]}", self._turns, tuple(self._steps), words),)
 

@@ -15,6 +15,8 @@ WORDS = 40
 TAIL = 400
 """Words of the end of a message that are looked at."""
 EQUAL = 3
+EQUAL_WORDS = 5
+"""A shorter message is no message: pieces of a stream repeat by chance."""
 CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 LISTED = re.compile(r"^\s*(?:[-*+|>#]|\d+[.)]).*$", re.MULTILINE)
 
@@ -46,7 +48,8 @@ class TextLoop:
         self._said += 1
         times = repeated_tail(text)
         self._loops = self._loops + 1 if times else 0
-        whole = " ".join(text.split())[:4096]
+        words = text.split()
+        whole = " ".join(words)[:4096] if len(words) >= EQUAL_WORDS else ""
         self._equal = self._equal + 1 if whole and whole == self._last else 1
         self._last = whole
         if times:

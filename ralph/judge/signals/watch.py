@@ -172,7 +172,7 @@ class Stream:
         count = streak.count - loop.base
         level = _level(watcher, count, factor=factor)
         if self._has_moved(loop, watcher, count=count, factor=factor, acts=level >= Level.DENY > loop.level):
-            loop.base, loop.level, loop.tries = streak.count, 0, 0
+            loop.base, loop.tries = streak.count, 0
             return None
         if level <= loop.level:
             return None
