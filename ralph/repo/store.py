@@ -145,14 +145,18 @@ class Store:
         return found
 
     def label(self, run: str, name: str, tree: str) -> None:
-        """Name a tree for later, durably: refs/ralph/RUN/NAME. Raises: UserError (storage)."""
+        """Name a tree for later, durably: refs/ralph/RUN/NAME. Raises: UserError (storage).
+
+        The write-back of loose files was begun when they were written; the sync of the label's own file forces one
+        commit of the file system's journal, which settles them all (what git calls core.fsyncMethod=batch), and only
+        then gets the label its name. A label that names nothing new costs no sync: losing it loses nothing.
+        """
         folder = self._labels(run)
         assert _WORD.match(name), name
         try:
-            news = self.sync()
             folder.mkdir(parents=True, exist_ok=True)
-            # A label that names nothing new costs no sync: losing it loses nothing.
-            write_whole(folder / name, f"{tree}\n".encode(), synced=news)
+            write_whole(folder / name, f"{tree}\n".encode(), synced=self._unsynced)
+            self._unsynced = False
         except OSError as error:
             raise _storage(error, self.path) from error
 
@@ -169,24 +173,6 @@ class Store:
     def size_bytes(self) -> int:
         """Return what the store takes on disk, by file sizes."""
         return sum(file.lstat().st_size for file in self.path.rglob("*") if not file.is_dir())
-
-    def sync(self) -> bool:
-        """Make all that was written durable; return whether there was anything. Raises: OSError.
-
-        The write-back of loose files was begun when they were written; one commit of the file system's journal, forced
-        here by a file of its own, then settles them all (what git calls core.fsyncMethod=batch).
-        """
-        if not self._unsynced:
-            return False
-        descriptor = os.open(self._objects / "sync", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(descriptor, b"1")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        sync_folder(self._objects)
-        self._unsynced = False
-        return True
 
     def _labels(self, run: str) -> Path:
         assert _WORD.match(run), run
