@@ -6,7 +6,6 @@ Secrets of this environment and well-known tokens are taken out; `--raw` gives t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -76,42 +75,43 @@ def foreign(line: str, redactor: LineRedactor) -> str:
 
 
 class Follower:
-    """Prints a run's output as it comes, each file from where it was left."""
+    """Prints a run's output as it comes: each file from where it was left, no iteration passed over."""
 
     def __init__(self, run: RunDir) -> None:
         self._run = run
         self._tail = Tail(run.journal)
         self._watching = Watching(tell=lambda text: show(f"warning: {text}", err=True))
         self._redactor = viewer()
+        self._number = _newest(run)
         self._shown: dict[Path, int] = {}
         self._lines: dict[Path, LineRedactor] = {}
 
     def follow(self) -> None:
         """Print until the run has stopped. Ctrl-C ends it."""
         while not self._look():
-            folder = self._run.iteration(_newest(self._run))
+            folder = self._run.iteration(self._number)
             self._watching.wait(*(f for f in (self._run.path, folder) if f.is_dir()), patience_s=PATIENCE_S)
 
     def _look(self) -> bool:
         """Print what is new; return whether the run has stopped."""
-        records = self._tail.fresh()
-        self._echo(self._fresh_output())
-        kinds = [record.kind for record in records]
-        self._echo(f"── {kind.replace('_', ' ')}" for kind in kinds if kind in TOLD)
-        return "run_stopped" in kinds
+        kinds = [record.kind for record in self._tail.fresh()]
+        stopped, newest = "run_stopped" in kinds, _newest(self._run)
+        for number in range(self._number, newest + 1):
+            for file in _outputs(self._run.iteration(number)):
+                self._print_new(file, whole=stopped or number < newest)
+        self._number = newest
+        for kind in kinds:
+            if kind in TOLD:
+                click.echo(f"── {kind.replace('_', ' ')}")
+        return stopped
 
-    def _echo(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            click.echo(line)
-
-    def _fresh_output(self) -> Iterator[str]:
-        for file in _outputs(self._run.iteration(_newest(self._run))):
-            with open(file, "rb") as data:
-                data.seek(self._shown.get(file, 0))
-                piece = data.read(READ_BYTES)
-            # A whole piece without an end of a line is shown as it is, or it would be read for ever.
-            whole = piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == READ_BYTES else b"")
-            self._shown[file] = self._shown.get(file, 0) + len(whole)
-            redactor = self._lines.setdefault(file, self._redactor.lines())
-            for line in whole.decode("utf-8", "replace").removesuffix("\n").split("\n") if whole else ():
-                yield foreign(line, redactor)
+    def _print_new(self, file: Path, *, whole: bool) -> None:
+        """Print the lines added since the last time. whole: nothing more comes, so the last line is one too."""
+        redactor = self._lines.setdefault(file, self._redactor.lines())
+        with open(file, "rb") as data:
+            data.seek(self._shown.get(file, 0))
+            while line := data.readline(READ_BYTES):
+                if not line.endswith(b"\n") and len(line) < READ_BYTES and not whole:
+                    return  # the rest of it is still to come
+                self._shown[file] = data.tell()
+                click.echo(foreign(line.decode("utf-8", "replace"), redactor))
