@@ -8,12 +8,13 @@ from typing import cast
 
 from ralph.console.lines import Lines
 from ralph.errors import UserError
+from ralph.facts.iteration import Iteration
 from ralph.facts.run import Conclusion
 from ralph.journal.log import Log
 from ralph.journal.places import RunDir
 from ralph.journal.read import Record, stamp
 from ralph.journal.story import Story, fold
-from ralph.journal.summary import NEWEST, summary, write_summary
+from ralph.journal.summary import NEWEST, iteration_view, summary, write_summary
 from ralph.ports import Clock
 
 LAST = "run_stopped"
@@ -31,6 +32,8 @@ class Recorder:
         self._console = console
         self._public = public
         self._live = False
+        self._views: dict[int, tuple[Iteration, object]] = {}
+        """The iterations of the newest summary as it shows them: each is made and cleaned once."""
 
     def begin(self, clock: Clock) -> Log:
         """Begin the journal of a new run. Raises: UserError (storage)."""
@@ -53,12 +56,22 @@ class Recorder:
     def publish(self, conclusion: Conclusion | None, exit_code: int | None = None) -> None:
         """Write the summary as things stand, without secrets: it is read by more people than the journal (E7)."""
         status = "running" if conclusion is None else "stopped"
-        told = summary(self.story, status=status, conclusion=conclusion, exit_code=exit_code)  # type: ignore[arg-type]
-        data = cast(Mapping[str, object], self._console.redactor.value(told))
+        told = summary(self.story, status=status, conclusion=conclusion, exit_code=exit_code, newest=0)  # type: ignore[arg-type]
+        clean = cast(dict[str, object], self._console.redactor.value(told))
+        data = {**clean, "iterations": self._iterations()}
         write_summary(self._paper.summary, data)
         self._publish(data)
         if conclusion is not None:
             self._console.event(LAST, {"n": self.story.n, "run": self._paper.id, "summary": data})
+
+    def _iterations(self) -> list[object]:
+        known, self._views = self._views, {}
+        for one in self.story.iterations:
+            before, view = known.get(one.number, (None, None))
+            if before is not one:
+                view = self._console.redactor.value(iteration_view(one, self.story.counts))
+            self._views[one.number] = (one, view)
+        return [view for _, view in self._views.values()]
 
     def _publish(self, data: Mapping[str, object]) -> None:
         if self._public is None:
