@@ -43,6 +43,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PUBLIC = frozenset(("type", "kind", "run", "reason", "outcome", "status", "verdict", "at", "schema", "source"))
 """Keys of our JSON whose values are words of ours: a program must find them, whatever somebody's password is."""
 _DEPTH = 64
+_KEPT, _KEPT_CHARACTERS = 4000, 256
+"""How many texts are remembered as free of secrets: a summary says the same of old iterations again and again."""
 _CUT = re.compile(r"[ \t]*(?:\r?\n)?(?:…|\.\.\.)|\r?\n|\\+[nr]|\\*[\"']|\Z")
 """Where a text was cut, or its line: a secret that begins before it counts though its end is not there."""
 _RESUMED = re.compile(r"(?:(?:…|\.\.\.)[ \t]*\n?|\\[nr]|\")\Z")
@@ -75,6 +77,7 @@ class Redactor:
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         self._forms: tuple[_Form, ...] = tuple(_forms(secrets or {}))
+        self._free: set[str] = set()
         self._pieces = tuple({piece for form in self._forms for piece in form.pieces})
         markers = {form.marker for form in self._forms} | {_marker(kind) for kind in KINDS}
         self._ours = re.compile("|".join(re.escape(marker) for marker in sorted(markers)))
@@ -103,7 +106,7 @@ class Redactor:
 
     def _value(self, data: object, depth: int) -> object:
         if isinstance(data, str):
-            return self.text(data)
+            return data if data in self._free else self._remembered(data)
         if isinstance(data, Mapping):
             if not depth:
                 return {}
@@ -111,6 +114,14 @@ class Redactor:
         if isinstance(data, list | tuple):
             return [self._value(item, depth - 1) for item in data] if depth else []
         return data
+
+    def _remembered(self, text: str) -> str:
+        shown = self.text(text)
+        if shown == text and len(text) <= _KEPT_CHARACTERS:
+            if len(self._free) >= _KEPT:
+                self._free.clear()
+            self._free.add(text)
+        return shown
 
     def _key(self, key: object) -> object:
         plain = isinstance(key, str) and key.replace("_", "").isalpha() and key.islower()
