@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -74,7 +73,7 @@ def _document(loaded: Loaded) -> dict[str, object]:
 @config.command()
 def schema() -> None:
     """Print the JSON Schema of ralph.toml, for editors."""
-    click.echo(json.dumps(in_child(json_schema), indent=2))
+    show_json(in_child(json_schema), indent=2)
 
 
 @config.command()
