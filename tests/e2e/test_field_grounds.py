@@ -30,10 +30,10 @@ def test_an_agent_that_is_gone_for_a_moment_is_tried_again(site: Site) -> None:
 
 @pytest.mark.slow
 def test_no_agent_is_ever_asked_to_resume_a_session(site: Site) -> None:
-    """R096: a fresh context each time; the program as it is found on PATH, with the arguments of its adapter."""
+    """R096: a fresh context each time; the program as found on PATH, with its adapter's arguments, spoken to or not."""
     tools = site.root / "bin"
     tools.mkdir()
-    steps = " ".join(f"'{word}'" for word in site.agent("c-init", *WORK, "c-result:x"))
+    steps = " ".join(f"'{word}'" for word in site.agent("unread", "c-init", *WORK, "c-result:x"))
     (tools / "claude").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {site.work}/args\nexec {steps}\n', "utf-8")
     (tools / "claude").chmod(0o755)
     done = site.run("-a", "claude", "-n", "2", env={"PATH": f"{tools}:{os.environ['PATH']}"}, agent=None)
