@@ -10,8 +10,8 @@ from ralph.encode.terminal import clean, one_line
 from ralph.judge.gates import expected_gates
 from ralph.loop.world import Crew
 from ralph.prompt import NoteFacts, note
-from ralph.wiring.crew import check_cost, check_tests, find_crew
-from ralph.wiring.opening_lines import agent_line
+from ralph.wiring.crew import check_cost, check_tests, find_roster
+from ralph.wiring.opening_lines import agent_line, stand_in_lines
 from ralph.wiring.order import Order
 from ralph.wiring.prompts import read_prompt
 
@@ -23,12 +23,14 @@ def shown_plan(order: Order) -> str:
 
 def _lines(order: Order) -> Iterator[str]:
     settings = order.loaded.settings
-    crew = find_crew(settings, environ=order.environ, top=order.top)
+    roster = find_roster(settings, environ=order.environ, top=order.top)
+    crew = roster.current
     prompt = read_prompt(order)
-    check_cost(settings, crew)
+    check_cost(settings, roster)
     check_tests(settings, environ=order.environ, top=order.top)
     yield f"work tree: {order.top}"
     yield agent_line(settings, crew)
+    yield from stand_in_lines(settings, roster)
     yield f"argv: {one_line(' '.join(_argv(order, crew)), 600)}"
     yield f"prompt: {one_line(prompt.where)}, {len(prompt.data)} bytes, sha256 {prompt.sha256}"
     promise = any(gate.__class__.__name__ == "PromiseGate" for gate in settings.done)
@@ -46,8 +48,8 @@ def _argv(order: Order, crew: Crew) -> tuple[str, ...]:
     ask = Ask(
         crew.program,
         settings.agent.permissions,
-        settings.agent.model,
-        settings.agent.args,
+        crew.model,
+        crew.args,
         settings.limits.cost,
         settings.limits.turns,
         as_root=crew.as_root,

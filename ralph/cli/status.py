@@ -42,7 +42,7 @@ def is_alive(places: Places, run: RunDir, story: Story) -> bool:
 
 def _lines(run: RunDir, story: Story, *, alive: bool) -> list[str]:
     lines = [f"run {run.id}: {_state(story, alive=alive)}", f"  tree:    {one_line(str(story.repo.get('top')))}"]
-    lines.append(f"  agent:   {one_line(str(story.agent.get('name')))}")
+    lines.append(f"  agent:   {one_line(story.working or str(story.agent.get('name')))}")
     lines.append(f"  spent:   {spent_words(story.totals)}; up for {duration(story.up_s)}")
     lines += [f"  {iteration_line(i)}" for i in list(story.iterations)[-5:]]
     if story.held is not None:

@@ -43,6 +43,7 @@ class Iteration:
     had not seen. claimed: the agent printed the done token. answer: final message, capped, raw.
     outside: the tree changed between the previous iteration and this one. denied: names of refused tools.
     prompt_hash: sha256 of the bytes sent (without the note). printed: bytes on stdout and stderr.
+    agent: name of the adapter whose agent worked, "" in old records.
     """
 
     number: int
@@ -69,6 +70,7 @@ class Iteration:
     outside: bool = False
     prompt_hash: str = ""
     printed: int = 0
+    agent: str = ""
 
     @property
     def tests(self) -> Suite | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import cast
 
 from ralph.facts.finding import Finding, Signal
@@ -11,7 +12,7 @@ from ralph.facts.iteration import Iteration, Spent
 from ralph.facts.run import Conclusion, Opening, Pause
 from ralph.facts.settings import Settings
 from ralph.facts.suite import Suite
-from ralph.journal.codec import to_json
+from ralph.journal.codec import iso, to_json
 from ralph.journal.read import SCHEMA
 from ralph.journal.suites import tally
 
@@ -62,13 +63,14 @@ def run_started(
     }
 
 
-def iteration_started(number: int, *, hold_micro: int | None, prompt_hash: str, note: str) -> Entry:
+def iteration_started(number: int, *, hold_micro: int | None, prompt_hash: str, note: str, agent: str = "") -> Entry:
     """Return the record that must be on disk before the agent starts. hold_micro: None without a cost limit."""
     return "iteration_started", {
         "iteration": number,
         "hold_micro": hold_micro,
         "prompt_hash": prompt_hash,
         "note": note[:NOTE_CAP],
+        "agent": agent,
     }
 
 
@@ -96,6 +98,12 @@ def iteration_finished(iteration: Iteration) -> Entry:
 def signal_raised(number: int, *, signal: Signal) -> Entry:
     """Return the record of a loop noticed inside an iteration."""
     return "signal", {"iteration": number, **_object(signal)}
+
+
+def agent_changed(number: int, *, agent: str, relieved: str, why: str, back_at: datetime | None) -> Entry:
+    """Return the record of a handover; number: the iteration from which on the agent works. back_at: None = not out."""
+    fields = {"iteration": number, "agent": agent, "relieved": relieved, "why": why}
+    return "agent_changed", {**fields, "back_at": iso(back_at) if back_at else None}
 
 
 def waiting(pause: Pause) -> Entry:

@@ -38,7 +38,8 @@ class Story:
 
     settings, origins, agent, repo, holder: plain JSON as recorded. counts: of suites, by digest. held: open hold.
     abandoned: holds of iterations that a crash cut off, each charged. stops: (up_s, Stop) of every session.
-    sessions: 1 + resumes. up_s, n, at: of the newest record.
+    working: the agent that works now, "" where it never changed. sessions: 1 + resumes.
+    up_s, n, at: of the newest record.
     """
 
     kept: int | None = None
@@ -49,6 +50,7 @@ class Story:
     agent: Mapping[str, object] = field(default_factory=dict)
     repo: Mapping[str, object] = field(default_factory=dict)
     holder: Mapping[str, object] = field(default_factory=dict)
+    working: str = ""
     isolation: str = "none"
     opening: Opening | None = None
     iterations: deque[Iteration] = field(default_factory=deque)
@@ -156,7 +158,7 @@ def _resumed(story: Story, record: Record) -> None:
     story.holder = _object(record.fields, "holder")
     story.settings, story.origins = settings or story.settings, origins or story.origins
     story.prompt_hash = _text(record.fields.get("prompt_hash", "")) or story.prompt_hash
-    story.sessions += 1
+    story.sessions, story.working = story.sessions + 1, ""
     story.conclusion = story.exit_code = None
     _abandon(story)
 
@@ -183,6 +185,10 @@ def _agent_ended(story: Story, record: Record) -> None:
     held, told = story.held, record.fields["spent"]
     if held and held.number == _whole(record.fields["iteration"]):
         story.held = Held(held.number, held.micro, held.prompt_hash, held.at, told)
+
+
+def _agent_changed(story: Story, record: Record) -> None:
+    story.working = _text(record.fields["agent"])
 
 
 def _finished(story: Story, record: Record) -> None:
@@ -261,6 +267,7 @@ TAKE: dict[str, Callable[[Story, Record], None]] = {
     "run_resumed": _resumed,
     "iteration_started": _iteration_started,
     "agent_ended": _agent_ended,
+    "agent_changed": _agent_changed,
     "tests_ended": _nothing,
     "iteration_finished": _finished,
     "signal": _nothing,

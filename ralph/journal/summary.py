@@ -57,6 +57,7 @@ def iteration_view(iteration: Iteration, counts: Mapping[str, Counts] | None = N
     others = {s.name: suite_view(s, counts) for s in iteration.suites if s.name != "tests"}
     return {
         "n": iteration.number,
+        "agent": iteration.agent,
         "started_at": iso(iteration.started_at),
         "elapsed_s": iteration.elapsed_s,
         "outcome": iteration.outcome.value,

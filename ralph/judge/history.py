@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
 from ralph.facts.iteration import Iteration, Spent
 from ralph.facts.outcome import VOID, Outcome
@@ -13,6 +13,7 @@ from ralph.facts.suite import Suite, Verdict
 from ralph.facts.tree import Tree
 from ralph.judge.best import BestFold
 from ralph.judge.progress import Stretch
+from ralph.judge.relay import Relay
 from ralph.judge.seen import SeenStates, digest, failing_digest
 from ralph.judge.sideshow import Sideshow
 from ralph.judge.step import Kind, Step
@@ -30,10 +31,11 @@ VOID_UNLESS_NEW = frozenset({Outcome.TIMED_OUT, Outcome.IDLE, Outcome.LIMIT})
 class History:
     """Folds finished iterations, oldest first. A resumed run folds them again from its journal.
 
-    seen: every state with the iteration that had it first. stretch, trail, side: what the rules read.
+    seen: every state with the iteration that had it first. stretch, trail, side, relay: what the rules read.
+    agents: names of those that may work, in order of preference.
     """
 
-    def __init__(self, opening: Opening, settings: Settings) -> None:
+    def __init__(self, opening: Opening, settings: Settings, *, agents: Sequence[str] = ()) -> None:
         self.opening = opening
         self.settings = settings
         self.count = 0
@@ -42,6 +44,7 @@ class History:
         stuck = settings.stop.tests_stuck
         self.trail = SuiteTrail(opening.tests, stuck_after=stuck if isinstance(stuck, int) else TESTS_STUCK)
         self.side = Sideshow(settings)
+        self.relay = Relay(agents)
         self.step: Step | None = None
         self._gates = frozenset(
             name
@@ -67,6 +70,7 @@ class History:
         self.stretch.add(step)
         better = self.trail.add(iteration, counts=step.kind not in {Kind.VOID, Kind.SOFT})
         self.side.add(iteration, step=step, better=better)
+        self.relay.add(iteration)
         self._totals.add(iteration)
         self._best.add(iteration.number, iteration.tests, findings=iteration.findings)
         return step
@@ -89,6 +93,7 @@ class History:
     def resumed(self) -> None:
         """Begin stretches and breakers anew: the user looked at the stop and goes on; limits stay."""
         self.restart_stretch()
+        self.relay.resumed()
         self._window.clear()
         self.step = None
 
@@ -99,10 +104,13 @@ class History:
     def tail(self, outcomes: Set[Outcome], *, no_news: bool = False) -> tuple[Iteration, ...]:
         """Return the newest unbroken row of iterations with these outcomes, oldest first, within the window.
 
-        Quota waits are looked through, unless asked for. no_news: a new state breaks the row as well.
+        Quota waits are looked through, unless asked for, and so is what other agents did than that of the newest.
+        no_news: a new state breaks the row as well.
         """
         row: list[Iteration] = []
         for iteration, step in reversed(self._window):
+            if iteration.agent != self._window[-1][0].agent:
+                continue
             if iteration.outcome is Outcome.QUOTA and Outcome.QUOTA not in outcomes:
                 continue
             if iteration.outcome not in outcomes or (no_news and not step.known):

@@ -11,16 +11,11 @@ from ralph.facts.reason import Reason
 from ralph.facts.run import Moment, Pause, Stop
 from ralph.facts.settings import Settings
 from ralph.judge.history import History
+from ralph.judge.relay import Out
+from ralph.judge.resets import MINUTE, PROBES, probe, seconds_to
 from ralph.judge.words import lasting, quote
 
-MINUTE = 60.0
-PROBES = (5 * MINUTE, 10 * MINUTE, 20 * MINUTE, 40 * MINUTE)
-"""Pauses while nobody knows when a usage limit lifts (R061), or after it should have lifted and did not (R059)."""
 MARGIN_S = 2 * MINUTE
-STALE_S = 10 * MINUTE
-"""A reset longer past than this tells nothing about the limit that was just met."""
-LONGEST_S = 8 * 24 * 60 * MINUTE
-"""Weekly limits exist; a reset further off is a mistake or a lie."""
 SPREAD = 0.25
 
 UNLUCKY = frozenset(
@@ -47,6 +42,11 @@ def pause_before(
     newest, clocks = history.newest, Now(now, jitter, moment.left_s)
     if newest is None:
         return None
+    if history.relay.is_out(newest.agent, now) and history.relay.stand_in(now) is not None:
+        return None
+    all_out = history.relay.first_back()
+    if all_out is not None:
+        return _all_out(all_out, clocks)
     if newest.outcome is Outcome.QUOTA:
         return _quota(history, newest, clocks)
     if newest.outcome is Outcome.OUTAGE:
@@ -59,32 +59,48 @@ def pause_before(
 def _quota(history: History, newest: Iteration, now: Now) -> Pause | Stop | None:
     row = history.tail(frozenset({Outcome.QUOTA}))
     tries = len(row)
-    wait_s = _seconds_to(newest.until, now)
+    wait_s = seconds_to(newest.until, now.wall)
     if wait_s is None:
         if tries > len(PROBES):
             return _quota_stop(newest, f"was still limited after {tries} tries, and no reset time is known")
-        return _probe(newest, PROBES[tries - 1], now)
+        return _probe(newest, probe(tries), now)
     if tries > 1 + len(PROBES):
         return _quota_stop(newest, f"was still limited after {tries} tries")
     # The reset came and the limit is still there: ask again, later each time.
-    again_s = PROBES[tries - 2] if tries > 1 else 0.0
+    again_s = probe(tries - 1) if tries > 1 else 0.0
     if wait_s <= 0 and not again_s:
         return None
     if wait_s < again_s:
         return _probe(newest, again_s, now)
     if now.left_s is not None and wait_s >= now.left_s:
         return _quota_stop(newest, "and the reset lies past the deadline")
-    padded = wait_s + min(MARGIN_S, 1 + 0.01 * wait_s * (1 + _unit(now.jitter)))
-    seconds = padded if now.left_s is None else min(padded, max(wait_s, now.left_s - 1))
+    seconds = _padded(wait_s, now)
     return Pause(seconds, f"usage limit: waiting {lasting(seconds)} for its reset", newest.until)
 
 
-def _seconds_to(until: datetime | None, now: Now) -> float | None:
-    """Return the seconds until a reset, 0 where it is just past, None where it cannot be believed."""
-    if until is None:
+def _padded(wait_s: float, now: Now) -> float:
+    """Return a wait with a margin, which the deadline may cut."""
+    padded = wait_s + min(MARGIN_S, 1 + 0.01 * wait_s * (1 + _unit(now.jitter)))
+    return padded if now.left_s is None else min(padded, max(wait_s, now.left_s - 1))
+
+
+def _all_out(out: Out, now: Now) -> Pause | Stop | None:
+    """Return the wait for the agent that is back first, where none of several can work."""
+    wait_s = (out.back_at - now.wall).total_seconds()
+    last, numbers = out.last, (out.last.number,)
+    if out.tries > 1 + len(PROBES):
+        return Stop(_reason(last), f"no agent can work; {last.agent} was out {out.tries} times in a row", numbers)
+    if wait_s <= 0:
         return None
-    seconds = (until - now.wall).total_seconds()
-    return max(0.0, seconds) if -STALE_S <= seconds <= LONGEST_S else None
+    if now.left_s is not None and wait_s >= now.left_s:
+        when = f"{last.agent} is back in {lasting(wait_s)}, past the deadline"
+        return Stop(_reason(last), f"no agent can work: the first, {when}", numbers)
+    seconds = _padded(wait_s, now)
+    return Pause(seconds, f"no agent can work: waiting {lasting(seconds)} for {last.agent}", out.back_at)
+
+
+def _reason(last: Iteration) -> Reason:
+    return Reason.AGENT_QUOTA if last.outcome is Outcome.QUOTA else Reason.AGENT_FAILING
 
 
 def _probe(newest: Iteration, pause_s: float, now: Now) -> Pause | Stop:
@@ -106,7 +122,7 @@ def _quota_stop(newest: Iteration, why: str) -> Stop:
 def _outage(history: History, newest: Iteration, settings: Settings, now: Now) -> Pause | Stop | None:
     tries = len(history.tail(frozenset({Outcome.OUTAGE})))
     base = _nth(settings.limits.backoff, tries)
-    seconds = max(base * (1 - SPREAD + 2 * SPREAD * _unit(now.jitter)), _seconds_to(newest.until, now) or 0.0)
+    seconds = max(base * (1 - SPREAD + 2 * SPREAD * _unit(now.jitter)), seconds_to(newest.until, now.wall) or 0.0)
     if now.left_s is not None and seconds >= now.left_s:
         why = f"the outage of iteration {newest.number} outlasts the run: the next try in {lasting(seconds)}"
         return Stop(Reason.TIME_LIMIT, f"{why} lies past the deadline", iterations=(newest.number,))

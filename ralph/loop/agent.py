@@ -80,8 +80,8 @@ def asked(world: World, held: Hold) -> Ask:
     return Ask(
         program=crew.program,
         permissions=settings.agent.permissions,
-        model=settings.agent.model,
-        args=settings.agent.args,
+        model=crew.model,
+        args=crew.args,
         budget_micro=held.micro,
         max_turns=settings.limits.turns,
         as_root=crew.as_root,
@@ -132,7 +132,7 @@ def live_price(world: World, settings: Settings, facts: StreamFacts) -> Price | 
     """Return the price to count a running agent's tokens with; looked up only where there is a cost limit."""
     if settings.limits.cost is None or facts.tokens is None:
         return None
-    return world.crew.price_of(facts.model or settings.agent.model)
+    return world.crew.price_of(facts.model or world.crew.model)
 
 
 def told(run: Run, facts: StreamFacts) -> None:

@@ -12,6 +12,7 @@ from ralph.judge.budget import Hold, hold
 from ralph.loop import prompting
 from ralph.loop.agent import spell
 from ralph.loop.plan import Plan
+from ralph.loop.relieving import relieve
 from ralph.loop.run import Run
 from ralph.loop.weighing import weighed
 from ralph.report.lines import iteration_line
@@ -21,6 +22,7 @@ HOOK_TIME_S = 300.0
 
 def iterate(run: Run) -> Stop | None:
     """Do one iteration and add it to the history; return the end of the run where it may not even start."""
+    relieve(run)
     held = hold(run.history, run.world.settings)
     if isinstance(held, Stop):
         return held
@@ -42,8 +44,9 @@ def planned(run: Run, held: Hold) -> Plan:
     promise = promise_token(run)
     text = prompting.note_text(run, promise)
     sha = run.prompt.sha256
-    run.record(entries.iteration_started(run.number, hold_micro=held.micro, prompt_hash=sha, note=text))
-    clock = run.world.clock
+    world = run.world
+    name, clock = world.crew.adapter.name, world.clock
+    run.record(entries.iteration_started(run.number, hold_micro=held.micro, prompt_hash=sha, note=text, agent=name))
     return Plan(clock.now(), clock.awake(), before, outside, held, promise, prompting.bytes_sent(run, text))
 
 

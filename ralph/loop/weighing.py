@@ -84,7 +84,7 @@ def ruled(run: Run, plan: Plan, *, done: Spell, agent: Tree) -> Ruling:
 def charged(run: Run, plan: Plan, *, done: Spell) -> Spent:
     """Return what the iteration used and is charged."""
     facts, settings = done.facts, run.world.settings
-    model = facts.model or settings.agent.model
+    model = facts.model or run.world.crew.model
     charge = budget.charged(
         facts,
         price(run, done, model=model),
@@ -132,6 +132,7 @@ def assembled(run: Run, plan: Plan, *, done: Spell, left: Left, proved: Proof, f
         blocked=run.world.control.take_blocked() or blocked_from_answer(answer, run.blocked_token),
         outside=plan.outside,
         prompt_hash=run.prompt.sha256,
+        agent=run.world.crew.adapter.name,
     )
 
 

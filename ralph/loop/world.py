@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from ralph.testrun import TestRunner
 class Crew:
     """The agent of this run. program: argv prefix, absolute path first; given: COMMAND was typed, used as it is.
 
-    price_of: price by model name, looked up at most once a name; None if unknown.
+    price_of: price by model name, looked up at most once a name; None if unknown. model, args: of the configuration;
+    an agent that only stands in has neither, since they are another's words.
     """
 
     adapter: Adapter
@@ -29,6 +30,25 @@ class Crew:
     given: bool
     as_root: bool
     price_of: Callable[[str | None], Price | None]
+    model: str | None = None
+    args: tuple[str, ...] = ()
+
+
+class Roster:
+    """The agents that may work, in order of preference, and the one that does."""
+
+    def __init__(self, crews: Sequence[Crew]) -> None:
+        self.crews = tuple(crews)
+        self.current = self.crews[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return their names."""
+        return tuple(crew.adapter.name for crew in self.crews)
+
+    def take(self, name: str) -> None:
+        """Let the agent of this name work from now on."""
+        self.current = next(crew for crew in self.crews if crew.adapter.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +69,7 @@ class World:
     repo: Repo
     journal: Journal
     console: Console
-    crew: Crew
+    roster: Roster
     runner: TestRunner
     control: Control
     channel: Side
@@ -69,3 +89,8 @@ class World:
     complete: Callable[[Conclusion], Conclusion]
     exit_code: Callable[[Conclusion], int]
     publish: Callable[[Conclusion | None], None]
+
+    @property
+    def crew(self) -> Crew:
+        """Return the agent that works now."""
+        return self.roster.current

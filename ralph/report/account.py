@@ -7,7 +7,7 @@ from typing import cast
 
 from ralph.encode.markdown import cell, inline
 from ralph.encode.terminal import one_line
-from ralph.report.phrases import duration
+from ralph.report.phrases import duration, numbers
 
 Table = Mapping[str, object]
 NEWEST = 50
@@ -63,6 +63,8 @@ def facts(summary: Table) -> Iterator[tuple[str, str]]:
         if isinstance(listed, list) and listed:
             yield f"evidence, {key}", ", ".join(str(item) for item in listed[:20])
     yield "iterations", str(totals.get("iterations"))
+    if len(worked := agents(summary)) > 1:
+        yield "agents", ", ".join(f"{name} {numbers(listed)}" for name, listed in worked.items())
     yield "time", duration(_number(totals.get("elapsed_s")))
     yield "cost", dollars(totals.get("cost_usd"))
     yield "tokens", str(totals["tokens"]) if totals.get("tokens") is not None else "unknown"
@@ -72,6 +74,15 @@ def facts(summary: Table) -> Iterator[tuple[str, str]]:
     if best:
         yield "best iteration", f"{best.get('n')}: {best.get('detail')}"
     yield "isolation", str(summary.get("isolation"))
+
+
+def agents(summary: Table) -> dict[str, list[int]]:
+    """Return the agents that worked with the numbers of their iterations, as far as the summary lists them."""
+    found: dict[str, list[int]] = {}
+    for row in _rows(summary.get("iterations")):
+        if row.get("agent"):
+            found.setdefault(str(row["agent"]), []).append(int(_number(row.get("n"))))
+    return found
 
 
 def iteration_cells(row: Table) -> tuple[str, ...]:

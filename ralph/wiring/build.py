@@ -23,7 +23,7 @@ from ralph.judge.history import History
 from ralph.loop.proof import plain_text
 from ralph.loop.run import Run
 from ralph.loop.testing import TestStep
-from ralph.loop.world import Crew, World
+from ralph.loop.world import Roster, World
 from ralph.process.clock import SystemClock
 from ralph.process.signals import Signals
 from ralph.prompt import Frozen
@@ -32,9 +32,9 @@ from ralph.repo.linked import create
 from ralph.report.next_steps import next_commands
 from ralph.wiring import earlier
 from ralph.wiring.baseline import baseline
-from ralph.wiring.crew import check_cost, check_tests, find_crew
+from ralph.wiring.crew import check_cost, check_tests, find_roster
 from ralph.wiring.ground import Ground, save_start, take_ground
-from ralph.wiring.opening_lines import agent_line, goal_lines, limit_lines, unsaved_lines
+from ralph.wiring.opening_lines import agent_line, goal_lines, limit_lines, stand_in_lines, unsaved_lines
 from ralph.wiring.order import Order
 from ralph.wiring.owned import keep_owned
 from ralph.wiring.prompts import keep_prompt, prompt_file, read_prompt
@@ -47,9 +47,9 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     """Return a run ready for its first iteration. Raises: UserError; then nothing was started, nothing is lost."""
     settings = order.loaded.settings
     no_planted_modules(order.top)
-    crew = find_crew(settings, environ=order.environ, top=order.top)
+    roster = find_roster(settings, environ=order.environ, top=order.top)
     prompt = read_prompt(order)
-    check_cost(settings, crew)
+    check_cost(settings, roster)
     check_tests(settings, environ=order.environ, top=order.top)
     places = Places.of(order.top, state_dir=settings.run.state_dir, environ=order.environ)
     places.prepare()
@@ -66,7 +66,7 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     earlier.keep_obeyed(places, obeyed)
     keep_prompt(paper, prompt)
     workshop = workshop_of(order, ground, signals=signals, stack=stack)
-    return opened(order, ground, workshop=workshop, crew=crew, prompt=prompt, stack=stack)
+    return opened(order, ground, workshop=workshop, roster=roster, prompt=prompt, stack=stack)
 
 
 def in_linked_tree(order: Order, places: Places, paper: RunDir) -> Order:
@@ -105,10 +105,13 @@ def workshop_of(order: Order, ground: Ground, *, signals: Signals, stack: ExitSt
     return made
 
 
-def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prompt: Frozen, stack: ExitStack) -> Run:
+def opened(
+    order: Order, ground: Ground, *, workshop: Workshop, roster: Roster, prompt: Frozen, stack: ExitStack
+) -> Run:
     """Save the start, run the baseline, begin the journal, and return the run."""
     settings, console = order.loaded.settings, order.console
-    console.say(agent_line(settings, crew))
+    for line in (agent_line(settings, roster.current), *stand_in_lines(settings, roster)):
+        console.say(line)
     saved = save_start(ground, settings)
     start = saved.tree
     start_beside(workshop, settings, top=order.top, folder=ground.paper.made(ground.paper.iteration(0)))
@@ -120,7 +123,7 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
     public = Path(settings.run.summary) if settings.run.summary else None
     recorder = Recorder(ground.paper, console, public=public)
     log = stack.enter_context(recorder.begin(SystemClock()))
-    began(order, ground, crew=crew, prompt=prompt, opening=opening, log=log, kept=saved.digest)
+    began(order, ground, roster=roster, prompt=prompt, opening=opening, log=log, kept=saved.digest)
     for line in (
         *limit_lines(settings),
         *goal_lines(settings, opening),
@@ -128,11 +131,11 @@ def opened(order: Order, ground: Ground, *, workshop: Workshop, crew: Crew, prom
         *order.loaded.notes,
     ):
         console.say(line)
-    world = world_of(order, ground, workshop=workshop, crew=crew, log=log, recorder=recorder, ends_at=ends_at)
+    world = world_of(order, ground, workshop=workshop, roster=roster, log=log, recorder=recorder, ends_at=ends_at)
     step.remember(tree, found)
     return Run(
         world,
-        History(opening, settings),
+        History(opening, settings, agents=roster.names),
         opening,
         prompt,
         start,
@@ -188,15 +191,18 @@ def boxes_of(settings: Settings, top: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple(found)
 
 
-def began(order: Order, ground: Ground, *, crew: Crew, prompt: Frozen, opening: Opening, log: Log, kept: str) -> None:
+def began(
+    order: Order, ground: Ground, *, roster: Roster, prompt: Frozen, opening: Opening, log: Log, kept: str
+) -> None:
     """Write the first record."""
+    crew = roster.current
     head = opening.tree.head
     kind, fields = entries.run_started(
         opening,
         settings=order.loaded.settings,
         origins={key: f"{o.kind} {o.where}".strip() for key, o in order.loaded.origins.items()},
         prompt_hash=prompt.sha256,
-        agent={"name": crew.adapter.name, "argv": list(crew.program), "given": crew.given},
+        agent={"name": crew.adapter.name, "argv": list(crew.program), "given": crew.given, "names": roster.names},
         repo={"top": str(order.top), "git_dir": str(order.place.git_dir or ""), "head": head, "kept": kept},
         holder=holder_fields(ground),
     )
@@ -214,7 +220,7 @@ def world_of(
     ground: Ground,
     *,
     workshop: Workshop,
-    crew: Crew,
+    roster: Roster,
     log: Log,
     recorder: Recorder,
     ends_at: float | None,
@@ -230,7 +236,7 @@ def world_of(
         repo=ground.tree,
         journal=log,
         console=order.console,
-        crew=crew,
+        roster=roster,
         runner=workshop.runner,
         control=workshop.control,
         channel=workshop.channel,

@@ -4,35 +4,58 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ralph.agents import ADAPTERS, adapter
-from ralph.agents.adapter import Adapter
+from ralph.agents.adapter import Adapter, Ask
 from ralph.config.rules import cost_rule
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
 from ralph.facts.settings import Settings
 from ralph.facts.usage import Price
-from ralph.loop.world import Crew
+from ralph.loop.world import Crew, Roster
 from ralph.prices import price_of
 from ralph.process.program import Missing, find_program
+from ralph.prompt import Frozen
+
+ARGUMENT_CAP = 120 << 10
+"""Linux passes 128 KiB in one argument; the note needs some of it. Source: execve(2), MAX_ARG_STRLEN."""
 
 
-def find_crew(settings: Settings, *, environ: Mapping[str, str], top: Path) -> Crew:
-    """Return the agent to run. Raises: UserError (agent-missing) with what was looked for and where."""
+def find_roster(settings: Settings, *, environ: Mapping[str, str], top: Path) -> Roster:
+    """Return the agents to run: all that were named and are there, or the first there is.
+
+    Raises: UserError (agent-missing) with what was looked for and where.
+    """
+    asked = settings.agent
     path = environ.get("PATH", os.defpath)
-    if settings.agent.command:
-        speaks = adapter(settings.agent.name[0]) if settings.agent.name else ADAPTERS["plain"]
-        first, *rest = settings.agent.command
-        return _crew(speaks, (str(_found(first, path=path, top=top)), *rest), given=True)
-    names = settings.agent.name or tuple(a.name for a in ADAPTERS.values() if a.programs)
+    if asked.command:
+        speaks = adapter(asked.name[0]) if asked.name else ADAPTERS["plain"]
+        first, *rest = asked.command
+        return _roster([_crew(speaks, (str(_found(first, path=path, top=top)), *rest), given=True)], settings)
+    names = tuple(dict.fromkeys(asked.name)) or tuple(a.name for a in ADAPTERS.values() if a.programs)
+    found = list(_there(names, path=path, top=top))
+    if not found:
+        raise _nobody(names, path)
+    return _roster(found if asked.name else found[:1], settings)
+
+
+def _roster(found: list[Crew], settings: Settings) -> Roster:
+    """Return the agents with the words of the configuration that are meant for them: model and arguments."""
+    asked = settings.agent
+    # The names of models and flags differ between agents: they were typed for the first that was named.
+    meant = not asked.name or found[0].adapter.name == asked.name[0]
+    return Roster([replace(found[0], model=asked.model, args=asked.args) if meant else found[0], *found[1:]])
+
+
+def _there(names: tuple[str, ...], *, path: str, top: Path) -> Iterator[Crew]:
     for name in names:
-        for program in adapter(name).programs:
-            place = find_program(program, path=path, cwd=top, outside=top)
-            if not isinstance(place, Missing):
-                return _crew(adapter(name), (str(place),), given=False)
-    raise _nobody(names, path)
+        places = (find_program(program, path=path, cwd=top, outside=top) for program in adapter(name).programs)
+        place = next((place for place in places if not isinstance(place, Missing)), None)
+        if place is not None:
+            yield _crew(adapter(name), (str(place),), given=False)
 
 
 def _crew(speaks: Adapter, program: tuple[str, ...], *, given: bool) -> Crew:
@@ -80,15 +103,28 @@ def remembered(look_up: Callable[[str | None], Price | None]) -> Callable[[str |
     return price
 
 
-def check_cost(settings: Settings, crew: Crew) -> None:
-    """Refuse a cost limit that could not be measured. Raises: UserError (usage)."""
+def check_cost(settings: Settings, roster: Roster) -> None:
+    """Refuse a cost limit that could not be measured with one of the agents. Raises: UserError (usage)."""
     if settings.limits.cost is None:
         return
-    reports = crew.adapter.abilities.reports_cost
-    priced = not reports and crew.price_of(settings.agent.model) is not None
-    error = cost_rule(settings, reports_cost=reports, priced=priced)
-    if error is not None:
-        raise error
+    for crew in roster.crews:
+        reports = crew.adapter.abilities.reports_cost
+        priced = not reports and crew.price_of(crew.model) is not None
+        error = cost_rule(settings, reports_cost=reports, priced=priced)
+        if error is not None:
+            raise error
+
+
+def check_prompt(crew: Crew, prompt: Frozen) -> None:
+    """Refuse a prompt that the agent's command line cannot carry. Raises: UserError (usage)."""
+    if crew.given or len(prompt.data) <= ARGUMENT_CAP:
+        return
+    if crew.adapter.launch(Ask(crew.program)).feed == "argument":
+        raise UserError(
+            f"{crew.adapter.name} takes the prompt as an argument, which may have {ARGUMENT_CAP >> 10} KiB",
+            where=prompt.where,
+            fix="Keep the task short and let it name the files to read, or use another agent.",
+        )
 
 
 def check_tests(settings: Settings, *, environ: Mapping[str, str], top: Path) -> None:

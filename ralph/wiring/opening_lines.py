@@ -9,7 +9,7 @@ from ralph.encode.terminal import one_line
 from ralph.facts.run import Opening
 from ralph.facts.settings import Settings
 from ralph.judge.gates import expected_gates
-from ralph.loop.world import Crew
+from ralph.loop.world import Crew, Roster
 from ralph.report.phrases import suite_words
 
 LIMITS = ("limits.iterations", "limits.time", "limits.until", "limits.cost", "limits.tokens", "limits.iteration_time")
@@ -22,6 +22,17 @@ def agent_line(settings: Settings, crew: Crew) -> str:
     how = "as given" if crew.given else f"permissions {settings.agent.permissions}"
     speaks = f" speaking {crew.adapter.name}" if crew.given else ""
     return f"agent: {one_line(' '.join(crew.program), 160)}{speaks}, {how}, isolation none"
+
+
+def stand_in_lines(settings: Settings, roster: Roster) -> Iterator[str]:
+    """Yield who works when the first agent is out, and who was named and is not there."""
+    if settings.agent.command or len(settings.agent.name) < 2:
+        return
+    for crew in roster.crews[1:]:
+        yield f"when it is out of quota or cannot be started: {one_line(' '.join(crew.program), 160)}"
+    missing = [name for name in settings.agent.name if name not in roster.names]
+    if missing:
+        yield f"not found: {', '.join(missing)}"
 
 
 def limit_lines(settings: Settings) -> Iterator[str]:

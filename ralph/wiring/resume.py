@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -26,16 +26,16 @@ from ralph.judge.stops import decide
 from ralph.loop import prompting
 from ralph.loop.run import Run
 from ralph.loop.testing import TestStep
-from ralph.loop.world import Crew
+from ralph.loop.world import Roster
 from ralph.process.clock import SystemClock
 from ralph.process.signals import Signals
 from ralph.prompt import Frozen
 from ralph.report.next_steps import RAISES
 from ralph.wiring import earlier
 from ralph.wiring.build import holder_fields, obeyed_by, workshop_of, world_of
-from ralph.wiring.crew import check_cost, find_crew
+from ralph.wiring.crew import check_cost, find_roster
 from ralph.wiring.ground import Ground, save_start, take_ground
-from ralph.wiring.opening_lines import agent_line, limit_lines
+from ralph.wiring.opening_lines import agent_line, limit_lines, stand_in_lines
 from ralph.wiring.order import Order
 from ralph.wiring.owned import kept_owned
 from ralph.wiring.prompts import kept_prompt, read_prompt
@@ -84,17 +84,19 @@ def resumed_run(
     """Return a run ready for its next iteration. Raises: UserError; then nothing was started."""
     settings = order.loaded.settings
     no_planted_modules(order.top)
-    crew = find_crew(settings, environ=order.environ, top=order.top)
+    roster = find_roster(settings, environ=order.environ, top=order.top)
     prompt = kept_prompt(paper, story.prompt_hash)
     fresh = read_prompt(order) if order.reload else prompt
-    check_cost(settings, crew)
+    check_cost(settings, roster)
     earlier.check_obeyed(places, obeyed_by(order), accepted=order.accept_config)
     ground = take_ground(
         order.place, order.git, places=places, paper=paper, settings=settings, environ=order.environ, stack=stack
     )
-    history = retold(story, settings, paper)
+    history = retold(story, settings, paper, agents=roster.names)
     refuse_reached(history, settings, story)
-    run = reopened(order, ground, story=story, history=history, crew=crew, prompt=prompt, signals=signals, stack=stack)
+    run = reopened(
+        order, ground, story=story, history=history, roster=roster, prompt=prompt, signals=signals, stack=stack
+    )
     if fresh.sha256 != prompt.sha256:
         prompting.take(run, fresh)
     return run
@@ -106,7 +108,7 @@ def reopened(
     *,
     story: Story,
     history: History,
-    crew: Crew,
+    roster: Roster,
     prompt: Frozen,
     signals: Signals,
     stack: ExitStack,
@@ -118,7 +120,7 @@ def reopened(
     log = stack.enter_context(recorder.go_on(SystemClock()))
     log.append(*resumed_entry(order, ground, story))
     order.console.say(f"resuming run {paper.id} after iteration {story.next_iteration - 1}")
-    for line in (agent_line(settings, crew), *limit_lines(settings)):
+    for line in (agent_line(settings, roster.current), *stand_in_lines(settings, roster), *limit_lines(settings)):
         order.console.say(line)
     start_beside(workshop, settings, top=order.top, folder=paper.made(paper.iteration(0)))
     ends_at = deadline(settings.limits, SystemClock(), up_before_s=story.up_s)
@@ -126,7 +128,7 @@ def reopened(
         order,
         ground,
         workshop=workshop,
-        crew=crew,
+        roster=roster,
         log=log,
         recorder=recorder,
         ends_at=ends_at,
@@ -160,10 +162,10 @@ def resumed_entry(order: Order, ground: Ground, story: Story) -> entries.Entry:
     )
 
 
-def retold(story: Story, settings: Settings, paper: RunDir) -> History:
+def retold(story: Story, settings: Settings, paper: RunDir, *, agents: Sequence[str]) -> History:
     """Return the history as it stood at the end of the last session, stretches and breakers begun anew."""
     assert story.opening is not None
-    history = History(with_whole_suites(story.opening, paper), settings)
+    history = History(with_whole_suites(story.opening, paper), settings, agents=agents)
     for iteration in whole_iterations(story, paper):
         history.add(iteration)
     for held in (*story.abandoned, *((story.held,) if story.held else ())):

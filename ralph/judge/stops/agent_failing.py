@@ -50,13 +50,19 @@ BREAKERS = (
 def agent_failing(history: History, _settings: Settings, _moment: Moment) -> Stop | None:
     """Stop when one of the breakers is full."""
     newest = history.newest
-    if newest is None or newest.outcome not in ANY_TROUBLE:
+    if newest is None or newest.outcome not in ANY_TROUBLE or _is_relieved(history, newest):
         return None
     for breaker in BREAKERS:
         row = history.tail(breaker.outcomes, no_news=breaker.no_news)
         if len(row) >= breaker.limit:
             return _stop(breaker, row[-breaker.limit :])
     return None
+
+
+def _is_relieved(history: History, newest: Iteration) -> bool:
+    """Return whether this agent is out and another works on."""
+    at = history.relay.at
+    return at is not None and history.relay.is_out(newest.agent, at) and history.relay.stand_in() is not None
 
 
 def _stop(breaker: Breaker, row: tuple[Iteration, ...]) -> Stop:

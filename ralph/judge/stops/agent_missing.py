@@ -18,6 +18,8 @@ def agent_missing(history: History, _settings: Settings, _moment: Moment) -> Sto
     newest = history.newest
     if newest is None or newest.outcome not in NOT_UP:
         return None
+    if history.relay.stand_in() is not None:
+        return None
     row = history.tail(NOT_UP)
     missing = newest.outcome is Outcome.MISSING
     never_ran = missing and history.count == len(row)

@@ -11,9 +11,11 @@ from ralph.judge.words import quote
 
 
 def agent_quota(history: History, settings: Settings, _moment: Moment) -> Stop | None:
-    """Stop at a usage limit when `quota.action` is "stop"."""
+    """Stop at a usage limit when `quota.action` is "stop" and no other agent can go on."""
     newest = history.newest
     if newest is None or newest.outcome is not Outcome.QUOTA or settings.quota.action != "stop":
+        return None
+    if history.relay.stand_in() is not None:
         return None
     reset = f"it resets at {newest.until.isoformat()}" if newest.until else "no reset time is known"
     said = f": {quote(newest.detail)}" if newest.detail else ""
