@@ -55,10 +55,10 @@ class RunDir:
 
     def made(self, folder: Path) -> Path:
         """Create a folder inside this run, 0700, and return it. Raises: UserError (storage)."""
-        assert folder.is_relative_to(self.path), folder
-        for part in reversed([folder, *folder.parents]):
-            if part != self.path and part.is_relative_to(self.path):
-                _make(part)
+        part = self.path
+        for name in folder.relative_to(self.path).parts:
+            part = part / name
+            _make(part)
         return folder
 
 

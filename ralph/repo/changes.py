@@ -34,6 +34,7 @@ class Comparison:
         self._store = store
         self._folders: OrderedDict[str, dict[bytes, Entry]] = OrderedDict()
         self._counts: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
+        self._last: tuple[str, str, dict[bytes, Pair]] = ("", "", {})
 
     def changes(self, before: str, after: str) -> Changes:
         """Return the changes from one tree to another, by their ids; without line counts if git fails on them."""
@@ -48,8 +49,21 @@ class Comparison:
             return changes_between(self._store, before, after)
         return Changes(len(pairs), lines[0], lines[1], _shown(list(pairs)))
 
+    def gone(self, before: str, after: str) -> tuple[str, ...]:
+        """Return the files that one tree has and another has not; none that damage hides."""
+        try:
+            pairs = self._pairs(before, after)
+        except DamagedError:
+            return ()
+        return _shown([path for path, (old, new) in pairs.items() if old is not None and new is None])
+
     def _pairs(self, before: str, after: str) -> dict[bytes, Pair]:
         """Return the files that differ, by path. Raises: DamagedError."""
+        if self._last[:2] != (before, after):
+            self._last = (before, after, self._compared(before, after))
+        return self._last[2]
+
+    def _compared(self, before: str, after: str) -> dict[bytes, Pair]:
         found: dict[bytes, Pair] = {}
         ahead: list[tuple[bytes, str | None, str | None]] = [(b"", before, after)]
         while ahead:

@@ -19,16 +19,6 @@ def contents_of(store: Store, tree: str, paths: Iterable[str]) -> Mapping[str, b
     return {path: _content(store, tree, os.fsencode(path).split(b"/"), seen) for path in paths}
 
 
-def gone_between(store: Store, before: str, after: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the paths that one saved tree has and another has not."""
-    old: Seen = {}
-    new: Seen = {}
-    split = [(path, os.fsencode(path).split(b"/")) for path in paths]
-    return tuple(
-        path for path, names in split if _found(store, before, names, old) and not _found(store, after, names, new)
-    )
-
-
 def _content(store: Store, tree: str, names: list[bytes], seen: Seen) -> bytes | None:
     mode, oid = _found(store, tree, names, seen) or (b"", "")
     try:

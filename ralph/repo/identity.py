@@ -22,17 +22,22 @@ class Identity:
         self._top = place.top
         self._dotgit = dotgit(place.top)
         self._git_dir = place.git_dir
-        self._commondir = _redirect(place.git_dir)
+        self._redirect = None if place.git_dir is None else str(place.git_dir / "commondir")
+        self._commondir = _content(self._redirect)
         wanted = {
             "the work tree": place.top,
             "the git directory": place.git_dir,
             "the shared git directory": place.common_dir,
         }
         self._held: dict[str, tuple[Path, int]] = {}
+        self._parts: tuple[str, ...] = ()
         self._release = weakref.finalize(self, _close, self._held)
         for what, path in wanted.items():
             if path is not None and path not in (held for held, _ in self._held.values()):
                 self._held[what] = (path, os.open(path, HOLD))
+        if place.git_dir is not None:
+            shared = place.common_dir or place.git_dir
+            self._parts = tuple(map(str, (place.git_dir / "HEAD", shared / "objects", shared / "refs")))
 
     def close(self) -> None:
         """Let go of the directories."""
@@ -50,7 +55,7 @@ class Identity:
     def _pointer_damage(self) -> str | None:
         now = dotgit(self._top)
         if now == self._dotgit:
-            moved = _redirect(self._git_dir) != self._commondir
+            moved = _content(self._redirect) != self._commondir
             return f"{self._git_dir}/commondir points to another repository" if moved else None
         was, _, _ = self._dotgit.partition(" ")
         kind, _, text = now.partition(" ")
@@ -63,12 +68,8 @@ class Identity:
 
     def _hollow(self) -> str | None:
         """Return which part without which git sees no repository is missing."""
-        assert self._git_dir is not None, "asked only with a repository"
-        shared = self._held.get("the shared git directory", self._held.get("the git directory", (self._git_dir, -1)))[0]
-        for part in (self._git_dir / "HEAD", shared / "objects", shared / "refs"):
-            if not os.path.lexists(part):
-                return f"{part} vanished"
-        return None
+        gone = next((part for part in self._parts if not os.path.lexists(part)), None)
+        return None if gone is None else f"{gone} vanished"
 
 
 def _close(held: dict[str, tuple[Path, int]]) -> None:
@@ -90,9 +91,9 @@ def _differs(path: Path, pinned: os.stat_result) -> str | None:
     return None if os.path.realpath(path) == str(path) else "is reached through a symbolic link now"
 
 
-def _redirect(git_dir: Path | None) -> bytes | None:
+def _content(commondir: str | None) -> bytes | None:
     """Return the text of `commondir`, by which a git directory uses another's objects and refs."""
     try:
-        return (git_dir / "commondir").read_bytes()[:4096] if git_dir is not None else None
+        return Path(commondir).read_bytes()[:4096] if commondir is not None else None
     except OSError:
         return None

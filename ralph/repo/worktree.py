@@ -12,7 +12,7 @@ from typing import Protocol
 from ralph.facts.finding import Finding
 from ralph.facts.tree import Changes, Tree
 from ralph.repo.changes import Comparison
-from ralph.repo.contents import contents_of, gone_between
+from ralph.repo.contents import contents_of
 from ralph.repo.find import Place
 from ralph.repo.git import Git
 from ralph.repo.head import head_of
@@ -162,7 +162,7 @@ class WorkTree:
         first, second = self._saved_as(start), self._saved_as(tree)
         if self._watched is None or first is None or second is None:
             return ()
-        gone = gone_between(self._store, first, second, self.changes(start, tree).paths)
+        gone = self._comparison.gone(first, second)
         return self._watched.vanished(gone, (".",) if tree.files else ())
 
     def _saved_as(self, tree: Tree) -> str | None:

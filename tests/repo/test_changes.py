@@ -97,6 +97,13 @@ def test_every_kind_of_change_reads_as_git_reads_it(store: Store, case: str) -> 
     assert (expected == Changes()) == (case == "nothing")
 
 
+def test_a_file_that_is_gone_is_named_also_where_a_folder_took_its_place(store: Store) -> None:
+    before = tree(store, {"a": b"1\n", "b": b"2\n", "d/c": b"3\n", "d/e": b"4\n"})
+    after = tree(store, {"a/x": b"1\n", "b": b"5\n", "d/e": b"4\n", "new": b"6\n"})
+    assert Comparison(store).gone(before, after) == ("a", "d/c")
+    assert Comparison(store).gone(before, before) == ()
+
+
 def test_a_content_that_is_not_kept_has_no_line_counts(store: Store) -> None:
     oid = store.write_blob(b"whole\n")
     before = store.write_tree({b"a": (b"160000", oid)})
