@@ -11,7 +11,7 @@ from dataclasses import replace
 from ralph.agents import codex_hooks, hooks
 from ralph.agents.adapter import Abilities, Ask, Launch
 from ralph.agents.codex_stream import CodexReader
-from ralph.agents.lanes import Lane, by_shell
+from ralph.agents.lanes import Lane
 from ralph.agents.limits import diagnosis
 from ralph.facts.event import Trouble
 from ralph.facts.steer import Answer, Asked, Moment
@@ -30,11 +30,12 @@ class Codex:
     programs: tuple[str, ...] = ("codex",)
     advises: tuple[Moment, ...] = ("before", "after")
     abilities = Abilities(
-        reports_tokens="end",
+        reports_tokens="live",
         reports_tools=True,
         reports_turns=True,
         steered="hooks",
-        note="reports no dollars and no model, and tokens only of a turn that ended well; "
+        note="reports no dollars and no model; its tokens as it works come from its own session file, "
+        "without one (--ephemeral) only with the end of a turn that went well; "
         "without a permission of its own it is read-only and says so on stderr alone",
     )
 
@@ -58,10 +59,6 @@ class Codex:
     def answered(self, asked: Asked, answer: Answer) -> str:
         """Return what the hook prints."""
         return hooks.printed(asked, answer)
-
-    def shelled(self, ask: Ask, script: str) -> Lane:
-        """Return the start with the shell lane: the second choice."""
-        return by_shell(self.launch(ask), script)
 
     def reader(self) -> CodexReader:
         """Return a fresh reader."""

@@ -24,6 +24,16 @@ REFUSED_EDIT = re.compile(rb"patch rejected: |rejected by user approval settings
 SILENT = {"agent_message", "reasoning", "error", "user_message"}
 
 
+THREAD = re.compile(r"[0-9a-f-]{16,64}")
+"""What the name of a file may be made of."""
+
+
+class RecordLine(msgspec.Struct):
+    """The field we read of any line of its own record."""
+
+    payload: object = None
+
+
 class Line(msgspec.Struct):
     """The fields we read of any line."""
 
@@ -91,6 +101,27 @@ class CodexReader:
         if self._error:
             found += tuple(self._trouble(self._error))
         return found
+
+    def record(self, environment: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return where Codex keeps the record of this thread: it has the tokens of each model call as it ends."""
+        home = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
+        known = THREAD.fullmatch(self._thread) is not None and home.startswith("/")
+        return (f"{home}/sessions", f"*/*/*/rollout-*-{self._thread}.jsonl") if known else None
+
+    def recorded(self, line: bytes) -> tuple[Event, ...]:
+        """Return what its stream does not tell: the model, and tokens, cumulative over the thread, after each call."""
+        counts = b'"token_count"' in line
+        if not counts and b'"turn_context"' not in line:
+            return ()
+        try:
+            payload = mapping(msgspec.json.decode(line, type=RecordLine).payload)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            return ()
+        if not counts:
+            model = word(payload.get("model"))
+            return (ev.Started(self._thread, model),) if model else ()
+        tokens = tokens_of(mapping(payload.get("info")).get("total_token_usage"))
+        return () if tokens is None else (ev.UsageSeen(Scope.SESSION, self._thread, tokens),)
 
     def _events(self, records: tuple[Line, ...]) -> tuple[Event, ...]:
         found: list[Event] = []

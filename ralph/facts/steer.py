@@ -27,10 +27,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to do. allow: nothing. advise: the call stands, the text is read behind its result. deny: it may not run."""
+    """What to do. allow: nothing. advise: the call stands, the text is read behind its result. deny: it may not run.
+
+    only: the shell commands that are denied, for a lane that cannot ask about each; () = every one.
+    """
 
     act: Literal["allow", "advise", "deny"] = "allow"
     text: str = ""
+    only: tuple[str, ...] = ()
 
 
 ALLOW = Answer()

@@ -6,7 +6,8 @@ to write down what there is, for at most two model turns or a minute, then the a
 
 from __future__ import annotations
 
-from collections import deque
+import json
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from ralph.facts.steer import ALLOW, Answer, Asked, Moment
 from ralph.judge.signals.sighting import Level, Sighting
 from ralph.judge.signals.step import Step
 from ralph.judge.signals.steps import StepMaker
-from ralph.judge.signals.watch import Look, Watch
+from ralph.judge.signals.watch import REFUSALS, Look, Watch
 
 LAST_TURNS = 2
 LAST_CALLS = 8
@@ -66,6 +67,10 @@ class Steering:
         self._refusal_texts: deque[str] = deque(maxlen=TEXTS_KEPT)
         self._refused_calls: deque[str] = deque(maxlen=CALLS_KEPT)
         self._why = ""
+        self._by_shell = False
+        self._barred: Sighting | None = None
+        self._tried = False
+        self._commands: OrderedDict[str, str] = OrderedDict()
         self.signals: list[Signal] = []
         self.sightings: list[Sighting] = []
 
@@ -75,6 +80,7 @@ class Steering:
             return event
         if event.id in self._refused_calls or any(text in event.result for text in self._refusal_texts):
             self._maker.refused(event.id)
+            self._tried = self._barred is not None
             return replace(event, denied=False)
         result = event.result
         for text in self._advised_texts:
@@ -86,7 +92,11 @@ class Steering:
         if isinstance(event, ToolCalled | Said) and event.turn and event.turn not in self._turns:
             self._turns = {*list(self._turns)[-64:], event.turn}
             self._ending_turns += self._ending_at is not None
+        if isinstance(event, ToolCalled) and self._by_shell:
+            self._note_command(event)
         step = self._maker.see(event, at=at)
+        if self._barred is not None and step is not None:
+            self._tell_barred(self._barred, step, at=at)
         found: tuple[Sighting, ...] = ()
         if isinstance(event, Said):
             found = self._watch.said(event.text, stream=event.stream)
@@ -137,6 +147,45 @@ class Steering:
             return self._denied(self._denying.pop())
         return self._advice("")
 
+    def command(self) -> Answer:
+        """Return how the agent's shell commands are met from now on; for a lane that cannot ask about each."""
+        self._by_shell = True
+        if self._ending_at is not None:
+            return self._denied(ENDING)
+        if self._barred is None:
+            return self._advice("")
+        only = tuple(self._commands[args] for args in self._barred.calls if args in self._commands)
+        if only:
+            return replace(self._denied(self._words(self._barred)), only=only)
+        # No command of the shell can be refused for it; but it can be told.
+        text, self._barred = self._words(self._barred), None
+        self._advised_texts.append(text)
+        return Answer("advise", text)
+
+    def _note_command(self, event: ToolCalled) -> None:
+        """Remember the text of a shell command by the hash that loops know it by."""
+        try:
+            told = json.loads(event.args or "")
+        except (ValueError, RecursionError):
+            return
+        command = told.get("command") if isinstance(told, dict) else None
+        args = self._maker.asks(event.name, event.args, stream=event.stream)
+        if isinstance(command, str) and args is not None:
+            self._commands[args] = command
+            if len(self._commands) > CALLS_KEPT:
+                self._commands.popitem(last=False)
+
+    def _tell_barred(self, barred: Sighting, step: Step, *, at: float) -> None:
+        """Count refused tries where a lane sees none beforehand; what may have changed something lifts the bar."""
+        if self._tried:
+            self._tried = False
+            self._refused[barred.identity] = self._refused.get(barred.identity, 0) + 1
+            if self._refused[barred.identity] >= REFUSALS:
+                self.signals.append(replace(barred, level=Level.END).signal())
+                self._end(barred, at=at)
+        elif step.changed is not False:
+            self._barred = None
+
     def _advised(self, moment: Moment, stream: str) -> Answer:
         return self._advice(stream) if moment in self._advises else ALLOW
 
@@ -169,6 +218,7 @@ class Steering:
             self._pending.setdefault(sighting.stream, []).append(self._words(sighting))
         else:
             self._denying = [self._words(sighting)]
+            self._barred = sighting if self._by_shell else None
 
     def _refusal(self, sighting: Sighting, *, at: float) -> str:
         """Return the advice in full the first time, short after that, and the end of the turn when it goes on."""

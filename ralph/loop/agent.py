@@ -19,6 +19,7 @@ from ralph.judge.steering import Steering
 from ralph.judge.stream import StreamFacts, StreamFold
 from ralph.loop.lanes import Opened, closed, left, opened, removed
 from ralph.loop.listening import Listener
+from ralph.loop.record import Record
 from ralph.loop.run import Run
 from ralph.loop.world import World
 
@@ -44,14 +45,16 @@ def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
     removed(files)
     folder = world.paper.made(world.paper.iteration(run.number))
     steering = steering_of(run, lane)
+    reader = lane.reader or world.crew.adapter.reader()
     listener = Listener(
-        lane.reader or world.crew.adapter.reader(),
+        reader,
         StreamFold(run.memory),
         steering,
         clock=world.clock,
         steps=StepsFile(folder),
         lane=lane,
         control=world.control,
+        record=Record(reader, {**world.environment, **lane.launch.env}),
         limit=lambda facts: over(run, facts),
         tell=lambda facts: told(run, facts),
     )

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ralph.agents.adapter import Reader, afterword
-from ralph.agents.lanes import Talk
+from ralph.agents.lanes import KeepsUnsaid, Talk
 from ralph.facts.ending import Cut, Ended, Exited
 from ralph.facts.event import Event
 from ralph.facts.steer import Answer, Asked, Moment
 from ralph.journal.steps import StepsFile
 from ralph.judge.signals.step import row_of
-from ralph.judge.steering import Steering
+from ralph.judge.steering import ENDING, Steering
 from ralph.judge.stream import StreamFacts, StreamFold
 from ralph.loop.control import Control
 from ralph.loop.lanes import Opened
+from ralph.loop.record import Record
 from ralph.ports import Clock, Stream
 from ralph.steer import shell
 
@@ -23,8 +24,9 @@ from ralph.steer import shell
 class Listener:
     """The `Watcher` of one agent run.
 
-    limit: asked after each line that meant something. tell: told of each turn. lane: by which it can be spoken to.
-    unread: advice that was put where no command of the agent looked any more.
+    record: what the agent writes down for itself. limit: asked after each line that meant something. tell: told of
+    each turn. lane: by which it can be spoken to. unread: advice that was put where no command of the agent looked any
+    more.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Listener:
         steps: StepsFile,
         lane: Opened,
         control: Control,
+        record: Record,
         limit: Callable[[StreamFacts], Cut | None],
         tell: Callable[[StreamFacts], None],
     ) -> None:
@@ -48,6 +51,7 @@ class Listener:
         self._lane = lane
         self._talk = lane.talk
         self._control = control
+        self._record = record
         self._limit = limit
         self._tell = tell
         self._turns = 0
@@ -59,6 +63,7 @@ class Listener:
         """Take one line of output."""
         events = self._reader.line(stream, line)
         self._see(events)
+        self._see(self._record.news() if events else ())
         if self._talk is not None and stream == "out":
             self._replies += self._talk.hear(line, self.decide)
             if not self._lane.advises:
@@ -73,7 +78,8 @@ class Listener:
         asked = hooked.asked(moment, payload) if hooked is not None else None
         if hooked is None or asked is None:
             return "", None
-        return hooked.answered(asked, self.decide(asked)), self.cut()
+        self._see(self._record.news())
+        return hooked.answered(asked, self.decide(asked)), self._weighed()
 
     def decide(self, asked: Asked) -> Answer:
         """Answer a lane about one call."""
@@ -86,12 +92,15 @@ class Listener:
     def end(self, ended: Ended, files: Mapping[str, bytes]) -> StreamFacts:
         """Take the end of output and what the agent left in files; return all that was told."""
         self._see(self._reader.end())
+        self._see(self._record.news())
         code = ended.how.code if isinstance(ended.how, Exited) else None
         self._see(afterword(self._reader, files, code=code))
         self._steps.close()
         if self._lane.script is not None:
             left = shell.taken_back(self._lane.script.parent)
             self.unread = tuple(self._flagged[name] for name in left if name == shell.ADVICE)
+        if isinstance(self._talk, KeepsUnsaid):
+            self.unread = (*self.unread, *(text for text in self._talk.unsaid() if text != ENDING))
         return self._fold.facts()
 
     def finished(self) -> bool:
@@ -126,12 +135,16 @@ class Listener:
         return talk.says(self._steering.message() if self._lane.asks else self._steering.shell().text)
 
     def _flag(self, folder: Path) -> None:
-        """Put what the agent's next shell command is to be met with where that command looks."""
-        answer = self._steering.shell()
-        names = {"advise": shell.ADVICE, "deny": shell.REFUSAL}
-        if answer.act in names:
-            self._flagged[names[answer.act]] = answer.text
-            shell.put(folder, names[answer.act], answer.text)
+        """Put what the agent's shell commands are to be met with where they look."""
+        answer = self._steering.command()
+        if answer.act == "advise":
+            self._flagged[shell.ADVICE] = answer.text
+            shell.put(folder, shell.ADVICE, answer.text)
+        if answer.act == "deny" and self._flagged.get(shell.REFUSAL) != answer.text:
+            self._flagged[shell.REFUSAL] = answer.text
+            shell.put(folder, shell.REFUSAL, answer.text, only=answer.only)
+        elif answer.act != "deny" and self._flagged.pop(shell.REFUSAL, ""):
+            shell.lifted(folder)
 
     def _weighed(self) -> Cut | None:
         facts = self._fold.facts()

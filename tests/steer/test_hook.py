@@ -73,11 +73,55 @@ def test_the_shell_lane_says_advice_once_before_the_command(tmp_path: Path) -> N
     assert bash(tmp_path, "echo ran").stdout == "ran\n"
 
 
-def test_the_shell_lane_refuses_the_next_command_only(tmp_path: Path) -> None:
+def test_the_shell_lane_refuses_commands_until_the_refusal_is_lifted(tmp_path: Path) -> None:
     shell.put(tmp_path, shell.REFUSAL, "no")
-    refused = bash(tmp_path, "touch made; echo ran")
-    assert (refused.returncode, refused.stdout) == (1, "no\n")
+    for _ in range(2):
+        refused = bash(tmp_path, f"touch {tmp_path}/made; echo ran")
+        assert (refused.returncode, refused.stdout) == (1, "no\n")
+    shell.lifted(tmp_path)
+    assert not (tmp_path / "made").exists()
     assert bash(tmp_path, "echo ran").stdout == "ran\n"
+
+
+LOOPING = """cat 'a b'*; echo "it's" $HOME"""
+
+
+def test_the_shell_lane_refuses_the_looping_command_and_no_other(tmp_path: Path) -> None:
+    shell.put(tmp_path, shell.REFUSAL, "no", only=("ls", LOOPING, "cat <<EOF\nhi\nEOF"))
+    wrapped = f"shopt -u extglob\n(\n{LOOPING}\n)\nexit 0"
+    refused = (LOOPING, "ls", "cat <<EOF\nhi\nEOF", wrapped)
+    assert [bash(tmp_path, command).stdout for command in refused] == ["no\n"] * 4
+    runs = ("echo ls", f"echo; {LOOPING}", "ls\t", "cat <<EOF\nho\nEOF")
+    assert [bash(tmp_path, command).stdout == "no\n" for command in runs] == [False] * 4
+
+
+def test_a_refusal_that_follows_another_forgets_its_commands(tmp_path: Path) -> None:
+    shell.put(tmp_path, shell.REFUSAL, "no", only=("ls",))
+    shell.put(tmp_path, shell.REFUSAL, "stop")
+    assert bash(tmp_path, "echo ran").stdout == "stop\n"
+    assert shell.taken_back(tmp_path) == (shell.REFUSAL,)
+    assert [p.name for p in tmp_path.iterdir()] == ["lane.sh"]
+
+
+def test_a_script_that_starts_the_agent_does_not_use_the_lane_up(tmp_path: Path) -> None:
+    """Version managers start programs through scripts of their own."""
+    shell.put(tmp_path, shell.ADVICE, "try this")
+    shim = tmp_path / "shim"
+    shim.write_text("#!/usr/bin/env bash\nbash -c 'echo ran'\n")
+    shim.chmod(0o755)
+    (tmp_path / "lane.sh").write_text(shell.script(tmp_path))
+    env = {"BASH_ENV": str(tmp_path / "lane.sh"), "PATH": os.environ["PATH"]}
+    done = subprocess.run([str(shim)], capture_output=True, text=True, env=env, check=False)
+    assert done.stdout == "try this\nran\n"
+
+
+def test_the_shell_lane_reads_the_file_it_stands_in_for(tmp_path: Path) -> None:
+    own = tmp_path / "own file.sh"
+    own.write_text("echo own\n")
+    (tmp_path / "lane.sh").write_text(shell.script(tmp_path, before=str(own)))
+    env = {"BASH_ENV": str(tmp_path / "lane.sh"), "PATH": os.environ["PATH"]}
+    done = subprocess.run(["bash", "-c", "echo ran"], capture_output=True, text=True, env=env, check=False)
+    assert (done.stdout, done.stderr) == ("own\nran\n", "")
 
 
 def test_the_shell_lane_leaves_scripts_below_a_command_alone(tmp_path: Path) -> None:
