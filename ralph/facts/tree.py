@@ -23,17 +23,42 @@ class Tree:
     files: int = 0
 
 
+EDITS_KEPT = 60
+LINES_KEPT = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """How one file changed. old, new: what stands for its content before and after, "" where there was or is none.
+
+    added, removed: lines, None where they are hidden (a binary, a file over the cap). plus, minus: 6 hex for each added
+    and removed line (`judge.churn.line_key`; short lines left out), of each side the 40 smallest, so that overlaps can
+    still be estimated. mode: its mode changed.
+    """
+
+    path: str
+    old: str = ""
+    new: str = ""
+    added: int | None = 0
+    removed: int | None = 0
+    plus: tuple[str, ...] = ()
+    minus: tuple[str, ...] = ()
+    mode: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The difference between two trees. added, removed: lines, None where a binary or capped file hides them.
 
-    paths: names of changed files, "/"-separated, surrogateescape, sorted; complete.
+    paths: names of changed files, "/"-separated, surrogateescape, sorted; complete. edits: the first 60 of them, line
+    by line; () where nobody looked so closely.
     """
 
     files: int = 0
     added: int | None = 0
     removed: int | None = 0
     paths: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ralph.facts.settings import CommandGate, Settings
 from ralph.facts.suite import Suite, Verdict
 from ralph.facts.tree import Tree
 from ralph.judge.best import BestFold
+from ralph.judge.churn import Churn
 from ralph.judge.progress import Stretch
 from ralph.judge.relay import Relay
 from ralph.judge.seen import SeenStates, digest, failing_digest
@@ -44,6 +45,7 @@ class History:
         stuck = settings.stop.tests_stuck
         self.trail = SuiteTrail(opening.tests, stuck_after=stuck if isinstance(stuck, int) else TESTS_STUCK)
         self.side = Sideshow(settings)
+        self.churn = Churn()
         self.relay = Relay(agents)
         self.step: Step | None = None
         self._gates = frozenset(
@@ -70,6 +72,7 @@ class History:
         self.stretch.add(step)
         better = self.trail.add(iteration, counts=step.kind not in {Kind.VOID, Kind.SOFT})
         self.side.add(iteration, step=step, better=better)
+        self.churn.add(iteration, step=step)
         self.relay.add(iteration)
         self._totals.add(iteration)
         self._best.add(iteration.number, iteration.tests, findings=iteration.findings)
@@ -89,6 +92,7 @@ class History:
         self.stretch.restart()
         self.trail.restart()
         self.side.restart()
+        self.churn.restart()
 
     def resumed(self) -> None:
         """Begin stretches and breakers anew: the user looked at the stop and goes on; limits stay."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass
-from fnmatch import fnmatch
+from fnmatch import translate
 from typing import Literal
 
 from ralph.facts.iteration import Iteration
 from ralph.facts.settings import ChecklistGate, Settings
+from ralph.judge.churn import is_noise
 from ralph.judge.step import Kind, Step
 
 PLAN_NAMES = frozenset(
@@ -16,6 +18,7 @@ PLAN_NAMES = frozenset(
 )
 CACHES = "__pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .cache .gradle htmlcov node_modules"
 NOISE_NAMES = ("*.log", ".coverage", ".coverage.*", "coverage.xml", "*.pyc", "*.tsbuildinfo", ".ds_store", "*.swp")
+NOISE = re.compile("|".join(map(translate, NOISE_NAMES)))
 NOISE_FOLDERS = frozenset(CACHES.split())
 
 Side = Literal["plan", "noise"]
@@ -32,7 +35,7 @@ def side(path: str, *, plans: frozenset[str]) -> Side | None:
     *folders, name = path.lower().split("/")
     if path in plans or name in PLAN_NAMES:
         return "plan"
-    if not NOISE_FOLDERS.isdisjoint(folders) or any(fnmatch(name, pattern) for pattern in NOISE_NAMES):
+    if not NOISE_FOLDERS.isdisjoint(folders) or NOISE.match(name):
         return "noise"
     return None
 
@@ -70,7 +73,8 @@ class Sideshow:
         self.claims.clear()
 
     def _aside(self, iteration: Iteration) -> None:
-        sides = {side(path, plans=self._plans) for path in iteration.changes.paths}
+        noise = {edit.path for edit in iteration.changes.edits if is_noise(edit)}
+        sides = {"noise" if path in noise else side(path, plans=self._plans) for path in iteration.changes.paths}
         if not sides or None in sides:
             self.asides.clear()
             return

@@ -18,9 +18,12 @@ from ralph.judge.stops.circle_of_tests import circle_of_tests
 from ralph.judge.stops.claims import claims
 from ralph.judge.stops.cost_limit import cost_limit
 from ralph.judge.stops.done import done
+from ralph.judge.stops.file_flip_flop import file_flip_flop
 from ralph.judge.stops.iteration_limit import iteration_limit
+from ralph.judge.stops.net_zero import net_zero
 from ralph.judge.stops.no_progress import no_progress
 from ralph.judge.stops.oscillation import oscillation
+from ralph.judge.stops.reverse_hunks import reverse_hunks
 from ralph.judge.stops.rule import Rule
 from ralph.judge.stops.side_matter import side_matter
 from ralph.judge.stops.tests_changed import tests_changed
@@ -45,6 +48,9 @@ RULES: tuple[Rule, ...] = (
     side_matter,
     oscillation,
     circle_of_tests,
+    file_flip_flop,
+    reverse_hunks,
+    net_zero,
     tests_stuck,
     iteration_limit,
 )

@@ -177,6 +177,9 @@ def test_the_table_keeps_the_order_of_the_contract() -> None:
         "side_matter",
         "oscillation",
         "circle_of_tests",
+        "file_flip_flop",
+        "reverse_hunks",
+        "net_zero",
         "tests_stuck",
         "iteration_limit",
     ]
