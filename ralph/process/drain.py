@@ -53,6 +53,8 @@ class Drain:
         self._began = began
         self._hard_in_s = hard_in_s
         self._paused_s = 0.0
+        # It asks without reading our answers: it is read no further until it does.
+        self._choked = False
         self._cut: Cut | None = None
         self._at_once = False
         self._obey_by: float | None = None
@@ -82,14 +84,18 @@ class Drain:
 
     def _listen_to(self, ears: Ears, sides: tuple[Side, ...]) -> None:
         guarded = self._guarded
-        for stream, outlet in self._outlets:
-            ears.add(outlet.fd, lambda stream=stream, outlet=outlet: self._read(stream, outlet))  # type: ignore[misc]
+        self._listen_to_output(ears)
         ears.add(guarded.status, lambda: self._news() and guarded.reporting)
         if guarded.pidfd is not None:
             ears.add(guarded.pidfd, self._news)
         ears.add(self._signals.fileno(), self._signal)
         for side in sides:
             ears.add(side.fileno(), lambda side=side: self._side(side))  # type: ignore[misc]
+
+    def _listen_to_output(self, ears: Ears) -> None:
+        for stream, outlet in self._outlets:
+            if outlet.open:
+                ears.add(outlet.fd, lambda stream=stream, outlet=outlet: self._read(stream, outlet))  # type: ignore[misc]
 
     # what was heard
 
@@ -101,7 +107,8 @@ class Drain:
             self._last_output = now
             self._limits.heard(now)
         self._hand_on(stream, lines)
-        return outlet.open
+        self._choked = self._inlet is not None and self._inlet.is_full
+        return outlet.open and not self._choked
 
     def _hand_on(self, stream: Stream, lines: list[bytes]) -> None:
         line_of = self._watcher.line
@@ -139,10 +146,17 @@ class Drain:
 
     def _converse(self, ears: Ears) -> None:
         inlet = self._inlet
-        if inlet is None or not inlet.open:
+        if inlet is None:
             return
-        inlet.add(self._watcher.replies())
-        inlet.write()
+        replies = self._watcher.replies()
+        if inlet.open:
+            inlet.add(replies)
+            inlet.write()
+        if self._choked and not inlet.is_full:
+            self._choked = False
+            self._listen_to_output(ears)
+        if not inlet.open:
+            return
         if inlet.busy:
             ears.add(inlet.fd, lambda: inlet.write() or inlet.busy, events=WRITE)  # type: ignore[func-returns-value]
         elif self._watcher.closes_stdin():

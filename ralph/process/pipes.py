@@ -10,6 +10,8 @@ from ralph.process.rawlog import RawLog
 
 _READ = 256 << 10
 """More leaves the processor's cache and is slower (measured), a pipe holds 64 KiB anyway."""
+_OWED = 16 << 20
+"""Bytes of replies held for a child that asks and does not read; then it waits for us as we wait for it."""
 _TURN = 512 << 10
 _TURN_LINES = 8192
 """Bytes and lines taken from one pipe before deadlines are looked at again (B8): two pipes make 1 MiB a turn."""
@@ -78,22 +80,28 @@ class Inlet:
         os.set_blocking(fd, False)
         self.fd = fd
         self.open = True
-        self._waiting = memoryview(first)
+        self._waiting = bytearray(first)
+        self._full = len(first) + _OWED
 
     def add(self, data: bytes) -> None:
         """Queue what is to be written."""
-        self._waiting = memoryview(bytes(self._waiting) + data) if self._waiting else memoryview(data)
+        self._waiting += data
 
     @property
     def busy(self) -> bool:
         """Return whether something waits to be written."""
         return self.open and bool(self._waiting)
 
+    @property
+    def is_full(self) -> bool:
+        """Return whether so much waits that nothing should be read from the child before it has read some of it."""
+        return self.open and len(self._waiting) > self._full
+
     def write(self) -> None:
         """Write what fits now; a child that no longer reads closes the pipe and drops the rest."""
         try:
             while self._waiting:
-                self._waiting = self._waiting[os.write(self.fd, self._waiting[:_READ]) :]
+                del self._waiting[: os.write(self.fd, self._waiting[:_READ])]
         except BlockingIOError:
             pass
         except OSError:
@@ -103,6 +111,6 @@ class Inlet:
         """Send end-of-file."""
         if self.open:
             self.open = False
-            self._waiting = memoryview(b"")
+            self._waiting = bytearray()
             with suppress(OSError):
                 os.close(self.fd)
