@@ -62,7 +62,7 @@ class Call:
         for place in map(mapping, list(items(update.get("locations")))[:1]):
             self.path = word(place.get("path"), TITLE_CAP) or self.path
         self._ask(update.get("rawInput"))
-        self._show(items(update.get("content")))
+        self._show(update.get("content"), begun=update.get("status") != "pending")
         self._put_out(update.get("rawOutput"))
 
     def _ask(self, raw: object) -> None:
@@ -72,10 +72,13 @@ class Call:
             # opencode first tells a command's folder alone.
             self.is_whole = self.kind != "execute" or any(key in raw for key in COMMANDS)
 
-    def _show(self, content: object) -> None:
+    def _show(self, content: object, *, begun: bool) -> None:
+        """Take content, which replaces what was there; that of a call not begun describes it and is no result."""
         blocks = [mapping(block) for block in items(content)]
         texts = [t for b in blocks if (t := text(mapping(b.get("content")).get("text"), 1 << 24)) is not None]
-        if texts:
+        if isinstance(content, list):
+            self.shown, self.cut = None, False
+        if texts and begun:
             self.shown, self.cut = shortened(_same("\n".join(texts)))
         for block in blocks:
             if block.get("type") == "diff":
@@ -118,12 +121,18 @@ class Standing:
     """What the reader of a run and its conversation know together.
 
     calls: by session and id, newest last. refused: calls we said no to, not yet told. queued: texts for the next
-    prompt, which is sent when this one has ended.
+    prompt. cutting: this prompt is being cancelled, and the next one follows when it has ended.
     """
 
     calls: OrderedDict[tuple[str, str], Call] = field(default_factory=OrderedDict)
     refused: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=CALLS_CAP))
     queued: list[str] = field(default_factory=list)
+    cutting: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether another prompt follows the one that is on."""
+        return self.cutting and bool(self.queued)
 
     def call(self, stream: str, update: Mapping[str, object]) -> Call:
         """Return the call an update is about, with what it tells."""

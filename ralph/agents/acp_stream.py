@@ -129,12 +129,12 @@ class AcpReader:
     def _prompted(self, number: int, record: Line) -> Iterator[Event]:
         yield from self._spoken()
         result = mapping(record.result)
-        yield from self._left_open(cut=bool(self._standing.queued) or result.get("stopReason") == "cancelled")
+        yield from self._left_open(cut=self._standing.cutting or result.get("stopReason") == "cancelled")
         self._turn(MAIN).closed()
         yield from self._used(result, f"prompt {number}")
         if record.error is not None:
             yield from self._failed(record.error)
-        elif not self._standing.queued:
+        elif not self._standing.goes_on:
             stop = word(result.get("stopReason"))
             how = STOPS.get(stop, Finish.FAILED)
             yield ev.Finished(how, None, "" if how is Finish.OK else f"stop reason {stop}", self._turn(MAIN).count)
@@ -151,7 +151,7 @@ class AcpReader:
 
     def _failed(self, error: object) -> Iterator[Event]:
         kind, words = trouble_in(error), words_of(error)
-        if self._standing.queued:
+        if self._standing.goes_on:
             # It is asked again in a moment; an agent that was cancelled may say so as an error.
             return
         if kind is not None:

@@ -2,6 +2,10 @@
 
 A refusal carries no reason there, and nothing can be added to a turn. So whatever is to be said goes as
 `session/cancel` and, once the turn has ended, as a new prompt in the same session, whose history is kept.
+
+When to cancel matters: a turn that is cut while the model answers is forgotten by Gemini as a whole, task included; one
+that is cut where a call asks or runs is kept. So an agent that asks is cut at its next call, and one that does not at
+once (a call may do work that should not be cut), with the task said again.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from ralph.agents.acp_message import (
     values_of,
 )
 from ralph.agents.adapter import Ask
-from ralph.agents.fields import digest, items, mapping, word
+from ralph.agents.fields import digest, items, mapping, shortened, word
 from ralph.agents.lines import Lines
 from ralph.facts.event import MAIN
 from ralph.facts.steer import Asked, Decide
@@ -41,6 +45,9 @@ EDITS = frozenset({"read", "edit", "search", "think"})
 SAID_CAP = 32
 """Prompts of ours in one run; an agent that listens to none of them needs another kind of end."""
 METHOD_NOT_FOUND = -32601
+TASK = "The task, in case it was lost with the turn that was cut short:"
+TASK_CAP = 16 << 10
+"""Characters of the prompt that are said again."""
 
 
 class AcpTalk:
@@ -54,7 +61,7 @@ class AcpTalk:
         self._session = ""
         self._steps: list[tuple[int, str, dict[str, object]]] = []
         self._awaits = INITIALIZE
-        self._cancelling = False
+        self._asks = False
         self._over = False
         self._said: set[str] = set()
 
@@ -72,9 +79,11 @@ class AcpTalk:
 
     def says(self, text: str) -> bytes:
         """Return what makes room for a prompt with this text, which follows when the turn has ended."""
-        if not self._queue(text):
-            return b""
-        return self._cancel()
+        return b"" if not self._queue(text) or self._asks else self._cancel()
+
+    def unsaid(self) -> tuple[str, ...]:
+        """Return the texts that no prompt carried any more, once it is over."""
+        return tuple(self._standing.queued)
 
     def interrupts(self) -> bytes:
         """Return what ends the turn."""
@@ -89,6 +98,9 @@ class AcpTalk:
             # Nothing else is an answer to what we asked last: a forged one opens no second session.
             if record.id == self._awaits and not self._over:
                 yield self._go_on(record)
+        elif record.method == "session/update":
+            if self._standing.queued and _begins_a_call(record.params):
+                yield self._cancel()
         elif record.method is not None and _is_id(record.id):
             if record.method == "session/request_permission":
                 yield _line({"id": record.id, "result": {"outcome": self._outcome(mapping(record.params), decide)}})
@@ -146,14 +158,16 @@ class AcpTalk:
         return self._send(number, "session/prompt", {"sessionId": self._session, "prompt": [block]})
 
     def _ended(self) -> bytes:
-        """Go on with what is queued; nothing queued is the end."""
-        self._cancelling = False
-        if not self._standing.queued:
+        """Go on with what this prompt was cut for; a turn that ended by itself is the end."""
+        goes_on, self._standing.cutting = self._standing.goes_on, False
+        if not goes_on:
             self._over = True
             return b""
-        text = "\n\n".join(self._standing.queued)
+        texts = [*self._standing.queued]
         self._standing.queued.clear()
-        return self._send_prompt(text)
+        if not self._asks:
+            texts.append(f"{TASK}\n\n{shortened(self._prompt, TASK_CAP)[0]}")
+        return self._send_prompt("\n\n".join(texts))
 
     def _queue(self, text: str) -> bool:
         """Put a text on the next prompt, each only once; return whether it was."""
@@ -165,9 +179,9 @@ class AcpTalk:
         return True
 
     def _cancel(self) -> bytes:
-        if self._awaits < PROMPT or self._cancelling or self._over:
+        if self._awaits < PROMPT or self._standing.cutting or self._over:
             return b""
-        self._cancelling = True
+        self._standing.cutting = True
         return _line({"method": "session/cancel", "params": {"sessionId": self._session}})
 
     # permissions
@@ -177,7 +191,8 @@ class AcpTalk:
         stream = MAIN if session == self._session else word(session)
         call = self._standing.call(stream, mapping(params.get("toolCall")))
         options = [mapping(option) for option in items(params.get("options"))]
-        if self._cancelling or self._over:
+        self._asks = True
+        if self._standing.queued or self._standing.cutting or self._over:
             return {"outcome": "cancelled"}
         if self._allows(call, stream, decide):
             return _chosen(options, "allow_once", "allow_always")
@@ -209,6 +224,12 @@ def _chosen(options: list[Mapping[str, object]], *kinds: str) -> dict[str, str]:
             if option.get("kind") == kind and isinstance(id_, str) and len(id_) <= ID_CAP:
                 return {"outcome": "selected", "optionId": id_}
     return {"outcome": "cancelled"}
+
+
+def _begins_a_call(params: object) -> bool:
+    """Return whether an update tells that a call is on its way."""
+    update = mapping(mapping(params).get("update"))
+    return update.get("sessionUpdate") == "tool_call" or update.get("status") == "in_progress"
 
 
 def _is_id(value: object) -> bool:

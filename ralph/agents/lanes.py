@@ -124,3 +124,12 @@ class SpeaksToAny(Protocol):
     def takes_command(self) -> bool:
         """Return whether it does."""
         ...
+
+
+@runtime_checkable
+class KeepsUnsaid(Protocol):
+    """A conversation that may end before it could say what it was given; advice is then for the next prompt's note."""
+
+    def unsaid(self) -> tuple[str, ...]:
+        """Return the texts that nobody has read."""
+        ...
