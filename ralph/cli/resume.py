@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ralph.cli.pick import RUN_OPTIONS, places_of, story_of
-from ralph.cli.run import finished, ready_process, refuse_nested
+from ralph.cli.run import finished, full_disk_told, ready_process, refuse_nested
 from ralph.config.raising import raised
 from ralph.config.sources import Loaded
 from ralph.console.lines import Lines
@@ -76,7 +76,7 @@ def resume(
         raised=typed,
         reload=take_prompt,
     )
-    with ExitStack() as stack:
+    with full_disk_told(), ExitStack() as stack:
         signals = stack.enter_context(Signals(then_deaf=True))
         return finished(resumed_run(order, story, places=places, paper=paper, signals=signals, stack=stack), console)
 

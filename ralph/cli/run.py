@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,22 @@ def run(**parameters: Any) -> int:
     if order.dry_run:
         show(shown_plan(order))
         return 0
-    with ExitStack() as stack:
+    with full_disk_told(), ExitStack() as stack:
         signals = stack.enter_context(Signals(then_deaf=True))
         return finished(new_run(order, signals=signals, stack=stack), console)
+
+
+@contextmanager
+def full_disk_told() -> Iterator[None]:
+    """Turn what a full or failing disk raises, wherever it strikes, into an ending. Raises: UserError (storage)."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_TROUBLES:
+            raise
+        place = os.fsdecode(error.filename) if error.filename else ""
+        fix = "Make room, or name another place with `--state-dir DIR`."
+        raise storage_error("ralph cannot write what it must", error, where=place, fix=fix) from error
 
 
 def finished(run: Run, console: Lines) -> int:

@@ -19,6 +19,7 @@ from ralph.process.program import Missing, find_program
 from ralph.process.rawlog import RawLog
 
 NEVER = 1e18
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _TAIL = 8 << 10
 
 
@@ -177,7 +178,7 @@ def start(
     hard_at: monotonic second at which the guardian ends it unasked. others: pids of guardians already running.
     ahead: a guardian that waits and fits; it is used up, whatever happens.
     NotStarted here: the program is not there, or the guardian itself could not be started. A program that the kernel
-    refuses is reported by the guardian, see `Guarded.how`.
+    refuses is reported by the guardian, see `Guarded.how`. Raises: OSError where the disk is full.
     """
     path = _resolve(job)
     if isinstance(path, NotStarted):
@@ -190,6 +191,8 @@ def start(
         order = _order(job, path, opens=booted.opens(job.stdin), hard_at=hard_at)
         return _begun(job, booted, order, foreign=foreign - {booted.process.pid})
     except OSError as error:
+        if error.errno in _FULL:
+            raise  # no fault of the program: nothing that ralph must write would find room
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return NotStarted(error.errno or errno.EIO, f"{error.strerror}{where}")
 

@@ -167,6 +167,7 @@ def test_a_test_command_that_reads_a_key_gets_none(site: Site) -> None:
     assert (done.code, done.summary["tests"]["last"]["verdict"]) == (20, "green")
 
 
+@pytest.mark.slow
 def test_a_red_baseline_is_told_and_the_fixed_test_counts(site: Site) -> None:
     """R100: one old failure, one that is fixed; best is the iteration with fewer failures."""
     test = (

@@ -13,6 +13,7 @@ from tests.e2e.site import Site
 WORK = ["append:target.txt", "say:x"]
 
 
+@pytest.mark.slow
 def test_accept_makes_an_ending_exit_zero_and_keeps_its_reason(site: Site) -> None:
     done = site.run("--accept", "iteration-limit", "-n", "1", agent=WORK)
     assert (done.code, done.reason, done.summary["exit_code"]) == (0, "iteration-limit", 0)

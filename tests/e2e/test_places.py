@@ -161,6 +161,7 @@ def test_end_of_line_and_mode_flips_come_back_to_a_known_state(site: Site) -> No
     assert (done.code, done.reason) == (11, "oscillation"), done.out
 
 
+@pytest.mark.slow
 def test_a_change_from_outside_is_credited_to_nobody(site: Site) -> None:
     """R083, R088."""
     live = site.start("--set", 'limits.quick_failure_pauses=["1h"]', "-n", "3", agent=["exit:1", "/", "say:x"])

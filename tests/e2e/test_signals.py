@@ -25,7 +25,7 @@ def hanging(site: Site, *options: str) -> Live:
     return live
 
 
-@pytest.mark.parametrize("number", cases({n.name: n for n in CODES}))
+@pytest.mark.parametrize("number", cases({n.name: n for n in CODES}, slow=("SIGHUP",)))
 def test_a_signal_ends_the_run_with_a_complete_record(site: Site, number: signal.Signals) -> None:
     """A18, A20, R089, R094: the agent hangs, is deaf to TERM and has a hidden helper; summary within 5 s."""
     live = hanging(site, "--set", "limits.grace=300ms")
