@@ -52,7 +52,7 @@ def _found(adapter: Adapter, here: Path) -> str | None:
 
 
 def tells(abilities: Abilities) -> str:
-    """Return in one line what the agent's stream tells and how its spending can be held."""
+    """Return in one line what the agent's stream tells, how its spending can be held, and how it is spoken to."""
     parts = [
         "dollars" if abilities.reports_cost else "no dollars",
         f"tokens: {abilities.reports_tokens}",
@@ -61,4 +61,5 @@ def tells(abilities: Abilities) -> str:
     ]
     if abilities.own_cap:
         parts.append(f"own cap {abilities.own_cap}")
+    parts.append(f"steered by {abilities.steered}" if abilities.steered else "not steered")
     return ", ".join(parts)

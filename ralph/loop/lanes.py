@@ -1,6 +1,7 @@
 """Opens the lane by which advice reaches this agent: the best its adapter knows.
 
-A COMMAND as it was typed gets none, unless the dialect it speaks is a conversation.
+A COMMAND as it was typed gets no arguments of ours: none, unless the dialect it speaks is a conversation, or has
+nothing but the shells that inherit our variable.
 """
 
 from __future__ import annotations
