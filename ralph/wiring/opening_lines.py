@@ -9,6 +9,7 @@ from ralph.encode.terminal import one_line
 from ralph.facts.run import Opening
 from ralph.facts.settings import Settings
 from ralph.judge.gates import expected_gates
+from ralph.loop.lanes import speaks_to_any
 from ralph.loop.world import Crew, Roster
 from ralph.report.phrases import suite_words
 
@@ -19,9 +20,11 @@ SHOWN = 5
 
 def agent_line(settings: Settings, crew: Crew) -> str:
     """Return line 1."""
-    how = "as given" if crew.given else f"permissions {settings.agent.permissions}"
+    how = ["as given"] if crew.given else []
+    if not crew.given or speaks_to_any(crew):
+        how.append(f"permissions {settings.agent.permissions}")
     speaks = f" speaking {crew.adapter.name}" if crew.given else ""
-    return f"agent: {one_line(' '.join(crew.program), 160)}{speaks}, {how}, isolation none"
+    return f"agent: {one_line(' '.join(crew.program), 160)}{speaks}, {', '.join(how)}, isolation none"
 
 
 def stand_in_lines(settings: Settings, roster: Roster) -> Iterator[str]:

@@ -14,7 +14,7 @@ EXPECTED = expectations()
 ALL = [pytest.param(c, id=c.name) for c in captures()]
 TELLS_BY_REASON = {"opencode"}
 """Has no terminal event; the reason of its last step stands for one."""
-FEEDS = {"aider": "file", "mini": "argument"}
+FEEDS = {"acp": "conversed", "aider": "file", "mini": "argument"}
 EVERY = [pytest.param(a, id=a.name) for a in ADAPTERS.values()]
 
 
@@ -69,5 +69,5 @@ def test_an_unknown_agent_is_refused_with_the_known_names() -> None:
     with pytest.raises(UserError) as caught:
         adapter("clod")
     assert 'unknown agent "clod"' in caught.value.what
-    order = "claude, codex, gemini, opencode, copilot, qwen, aider, mini, amp, cursor, plain"
+    order = "claude, codex, gemini, opencode, copilot, qwen, aider, mini, amp, cursor, acp, plain"
     assert caught.value.fix == f"Known agents: {order}."

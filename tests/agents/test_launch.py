@@ -119,4 +119,4 @@ def test_the_lanes_are_those_that_were_proved() -> None:
         "copilot": "plug-in folder",
         "qwen": "hooks",
     }
-    assert set(lanes.values()) <= {"control channel", "hooks", "plug-in folder", "server", "shell lane"}
+    assert set(lanes.values()) <= {"control channel", "hooks", "plug-in folder", "server", "shell lane", "new prompt"}

@@ -55,6 +55,7 @@ def test_an_agent_asks_before_a_tool_is_answered_and_leaves_when_its_stdin_is_cl
     assert heard(site)[2]["params"] == {"sessionId": "s-1", "modeId": "yolo"}
     assert prompts(site) == ["Improve it.\n"]
     assert answers(site) == ["allow_once-id"]
+    assert "speaking acp, as given, permissions ask-nothing" in result.err
 
 
 def test_every_iteration_is_a_conversation_of_its_own(site: Site) -> None:
