@@ -99,10 +99,10 @@ def walked(file: Path) -> Walk:
     return walk
 
 
-def delays(kind: Stuck, name: str) -> list[int | None]:
+def delays(kind: Stuck, name: str, *, runs: int = EACH) -> list[int | None]:
     """Return for each of the runs how many iterations after its count it was stopped; None: never, or as another."""
     found: list[int | None] = []
-    for base in range(EACH):
+    for base in range(runs):
         rng = Random(f"{name} {base}")
         tested = bool(kind.settings.test.command)  # where all tests fail for long, that alone is a stop
         healthy, failing = rng.randint(1, 3 if tested else 9), "abcdefgh" if tested else None
@@ -112,10 +112,10 @@ def delays(kind: Stuck, name: str) -> list[int | None]:
     return found
 
 
-def false_stops(kind: Healthy, name: str) -> list[str]:
+def false_stops(kind: Healthy, name: str, *, runs: int = EACH) -> list[str]:
     """Return what healthy runs were stopped for; being done is no stop."""
     found = []
-    for base in range(EACH):
+    for base in range(runs):
         rng = Random(f"{name} {base}")
         begin = growth(rng, 1 + rng.randint(0, 4), "abcdefgh" if kind.settings.test.command else None)
         _, stop = played(chain(begin, kind.script(rng)), kind.settings)

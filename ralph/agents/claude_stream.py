@@ -67,6 +67,8 @@ class ClaudeReader:
                 yield ev.Started(word(record.session_id) or None, model, version)
             case "api_retry":
                 yield ev.Retrying(word(record.error), seconds(record.retry_delay_ms, per_second=1000))
+            case "compact_boundary":
+                yield ev.Compacted(word(record.parent_tool_use_id))
             case "permission_denied":
                 self._denied.add(word(record.tool_use_id))
             case _:

@@ -113,6 +113,7 @@ class OpencodeReader:
         if part.get("synthetic") is True:
             # It speaks to itself: after a compaction it goes on by its own will, without end if that did not help.
             if mapping(part.get("metadata")).get("compaction_continue") is True:
+                yield ev.Compacted()
                 yield ev.Retrying("conversation compacted, goes on")
             return
         if stream == MAIN:

@@ -138,4 +138,11 @@ class Finished:
     turns: int | None = None
 
 
-Event = Started | Said | ToolCalled | ToolReturned | UsageSeen | Retrying | Troubled | Finished
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The agent's memory of this stream was compacted: it will read again what it knew, and that is no loop."""
+
+    stream: str = MAIN
+
+
+Event = Started | Said | ToolCalled | ToolReturned | UsageSeen | Retrying | Troubled | Finished | Compacted

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from ralph.facts.event import (
     MAIN,
+    Compacted,
     Event,
     Finish,
     Finished,
@@ -122,6 +123,8 @@ class StreamFold:
                 self._trouble(event)
             case Finished():
                 self._finish(event)
+            case Compacted():
+                pass  # says nothing about how it ends
             case _:
                 assert_never(event)
 

@@ -10,6 +10,7 @@ import pytest
 from ralph.agents import ADAPTERS
 from ralph.agents.adapter import afterword
 from ralph.facts.event import (
+    Compacted,
     Finish,
     Finished,
     Known,
@@ -131,7 +132,7 @@ def test_opencode_s_compaction_is_no_end_and_announces_more() -> None:
     """It compacts and goes on, without end where that does not help: 643 requests in two minutes."""
     events = told("opencode", OVERFLOW, step("step_start"), STOP, SYNTHETIC)
     assert finishes(events) == []
-    assert [type(e) for e in events] == [Started, Troubled, Retrying]
+    assert [type(e) for e in events] == [Started, Troubled, Compacted, Retrying]
     assert finishes(told("opencode", OVERFLOW, step("step_start"), STOP)) == []
     assert finishes(
         told("opencode", OVERFLOW, step("step_start"), STOP, SYNTHETIC, {**STOP, "part": {"reason": "stop"}})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from ralph.facts.event import Event, Known, Said, ToolCalled, ToolReturned
+from ralph.facts.event import Compacted, Event, Known, Said, ToolCalled, ToolReturned
 from ralph.facts.settings import Detect
 from ralph.judge.signals.arguments import Arguments, canonical, parsed, simhash
 from ralph.judge.signals.calls import Called, called
@@ -75,6 +75,8 @@ class StepMaker:
             self._turn(self._place(event.stream), event.turn)
         elif isinstance(event, ToolCalled):
             self._call(event)
+        elif isinstance(event, Compacted):
+            self.compacted(event.stream)
         return None
 
     def asks(self, tool: str, args: str | None, *, stream: str = "") -> str | None:

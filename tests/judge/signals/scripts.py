@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from ralph.facts.event import Event, Known, ToolCalled, ToolReturned
+from ralph.facts.event import Compacted, Event, Known, ToolCalled, ToolReturned
 from ralph.facts.settings import Detect
 from ralph.judge.signals.sighting import Level, Sighting
 from ralph.judge.signals.step import Step
@@ -59,15 +59,15 @@ class Played:
         return [one.level.word for one in self.seen if one.detector == detector]
 
 
-def events(turns: Turns) -> Iterator[tuple[float, Event | str]]:
-    """Yield the events of a script with their times: all calls of a turn, then all returns. A text is a compaction."""
+def events(turns: Turns) -> Iterator[tuple[float, Event]]:
+    """Yield the events of a script with their times: all calls of a turn, then all returns."""
     now, number = 0.0, 0
     for name, turn in enumerate(turns):
         ids = range(number, number + len(turn))
         number += len(turn)
         for i, call in zip(ids, turn, strict=True):
             if call.compacted:
-                yield now, call.stream
+                yield now, Compacted(call.stream)
             args = None if call.args is None else json.dumps(call.args)
             yield now, ToolCalled(f"call{i}", call.tool, args, f"turn{name}{call.agent}", call.stream)
         for i, call in zip(ids, turn, strict=True):
@@ -77,11 +77,9 @@ def events(turns: Turns) -> Iterator[tuple[float, Event | str]]:
 
 def steps_of(turns: Turns, detect: Detect | None = None) -> list[Step]:
     """Return the steps of a script."""
-    maker, found = StepMaker(detect, root="/work/repo"), []
+    maker, found = StepMaker(detect, root="/w/repo"), []
     for at, event in events(turns):
-        if isinstance(event, str):
-            maker.compacted(event)
-        elif (step := maker.see(event, at=at)) is not None:
+        if (step := maker.see(event, at=at)) is not None:
             found.append(step)
     return found
 
@@ -117,7 +115,7 @@ def name(rng: Random) -> str:
 
 def read(path: str, text: str, **more: object) -> Call:
     """Return a read of a file."""
-    return Call("Read", {"file_path": f"/work/repo/src/{path}.py", **more}, text)
+    return Call("Read", {"file_path": f"/w/repo/src/{path}.py", **more}, text)
 
 
 def bash(command: str, result: str = "", *, failed: bool = False, seconds: float = 5.0) -> Call:
@@ -127,9 +125,7 @@ def bash(command: str, result: str = "", *, failed: bool = False, seconds: float
 
 def edit(path: str, text: str, *, failed: bool = False, result: str = "The file was updated.") -> Call:
     """Return an edit of a file."""
-    return Call(
-        "Edit", {"file_path": f"/work/repo/src/{path}.py", "old_string": "x", "new_string": text}, result, failed
-    )
+    return Call("Edit", {"file_path": f"/w/repo/src/{path}.py", "old_string": "x", "new_string": text}, result, failed)
 
 
 def news(rng: Random) -> Call:
@@ -259,7 +255,7 @@ def edit_and_red(rng: Random, turns: int) -> Turns:
 
 def fan_out_of_errors(rng: Random, turns: int) -> Turns:
     error = "Error: the file is too large to be read at once; give offset and limit"
-    burst = [[Call("Read", {"file_path": f"/work/repo/{name(rng)}.csv"}, error, failed=True) for _ in range(8)]]
+    burst = [[Call("Read", {"file_path": f"/w/repo/{name(rng)}.csv"}, error, failed=True) for _ in range(8)]]
     return [*burst, *research(rng, turns), *burst, *research(rng, turns)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph.facts.event import Known, Said, ToolCalled, ToolReturned
+from ralph.facts.event import Compacted, Known, Said, ToolCalled, ToolReturned
 from ralph.judge.shares import shown, wilson
 from ralph.judge.signals.arguments import canonical, parsed, simhash
 from ralph.judge.signals.calls import called
@@ -217,3 +217,15 @@ def test_bounds_hold_the_share_and_say_something_without_hits() -> None:
     assert 0.003 < high < 0.005
     assert wilson(0, 0) == (0.0, 1.0)
     assert shown(1, 2).startswith("1 = 50.0 % [")
+
+
+def test_a_compaction_begins_anew_in_its_own_stream() -> None:
+    maker, prompts = StepMaker(), []
+    for number, stream in enumerate(("", "a", "", "a")):
+        if number == 2:
+            maker.see(Compacted())
+        maker.see(ToolCalled(f"{number}", "Read", "{}", stream=stream))
+        step = maker.see(ToolReturned(f"{number}", "x", stream=stream))
+        assert step is not None
+        prompts.append(step.prompt)
+    assert prompts == [0, 0, 1, 0]

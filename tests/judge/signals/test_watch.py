@@ -54,23 +54,23 @@ def test_a_tree_that_nobody_can_tell_confirms_nothing_and_stops_nothing() -> Non
 
 
 def test_a_denied_call_is_refused_and_its_second_try_ends_the_turn() -> None:
-    maker, watch = StepMaker(root="/work/repo"), Watch()
+    maker, watch = StepMaker(root="/w/repo"), Watch()
     for step in steps_of([[CALL]] * 4):
         watch.see(step)
-    args = maker.asks("Read", '{"file_path": "/work/repo/src/a.py"}')
+    args = maker.asks("Read", '{"file_path": "/w/repo/src/a.py"}')
     first, second = watch.refuses(args), watch.refuses(args)
     assert first is not None
     assert second is not None
     assert (first.level, second.level) == (Level.DENY, Level.END)
-    assert watch.refuses(maker.asks("Read", '{"file_path": "/work/repo/src/b.py"}')) is None
+    assert watch.refuses(maker.asks("Read", '{"file_path": "/w/repo/src/b.py"}')) is None
     assert watch.refuses(None) is None
 
 
 def test_a_change_lifts_the_denial() -> None:
-    maker, watch = StepMaker(root="/work/repo"), Watch()
+    maker, watch = StepMaker(root="/w/repo"), Watch()
     for step in steps_of([*[[CALL]] * 4, [edit("a", "x")]]):
         watch.see(step)
-    assert watch.refuses(maker.asks("Read", '{"file_path": "/work/repo/src/a.py"}')) is None
+    assert watch.refuses(maker.asks("Read", '{"file_path": "/w/repo/src/a.py"}')) is None
 
 
 def test_both_halves_of_a_ping_pong_are_one_loop_and_both_last_answers_are_kept() -> None:
