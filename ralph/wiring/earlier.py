@@ -14,7 +14,6 @@ from ralph.journal.effects import replace_file
 from ralph.journal.places import Places, RunDir
 from ralph.journal.read import read
 from ralph.journal.story import Story, fold
-from ralph.process.leftovers import end_leftovers, leftovers
 
 
 def told(run: RunDir) -> Story | None:
@@ -31,6 +30,9 @@ def tidy_up(places: Places, *, console: Lines, but: str = "") -> None:
         story = told(run)
         if run.id == but or story is None or story.conclusion is not None or not story.run:
             continue
+        # Imported only where a run was cut off: psutil is dear, and most starts have nothing to end.
+        from ralph.process.leftovers import end_leftovers, leftovers
+
         ended = end_leftovers(leftovers(run.id))
         left = f"; ended {len(ended)} left-over processes" if ended else ""
         console.say(f"run {run.id} was cut off in iteration {story.next_iteration - 1}{left}; `ralph resume` goes on")
