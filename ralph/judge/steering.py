@@ -66,6 +66,7 @@ class Steering:
         self._advised_texts: deque[str] = deque(maxlen=TEXTS_KEPT)
         self._refusal_texts: deque[str] = deque(maxlen=TEXTS_KEPT)
         self._refused_calls: deque[str] = deque(maxlen=CALLS_KEPT)
+        self._refusals = 0
         self._why = ""
         self._by_shell = False
         self._barred: Sighting | None = None
@@ -81,6 +82,7 @@ class Steering:
         if event.id in self._refused_calls or any(text in event.result for text in self._refusal_texts):
             self._maker.refused(event.id)
             self._tried = self._barred is not None
+            self._refusals += self._by_shell
             return replace(event, denied=False)
         result = event.result
         for text in self._advised_texts:
@@ -115,11 +117,13 @@ class Steering:
         if asked.moment == "after":
             return self._advised(asked.moment, stream)
         if self._ending_at is not None:
+            self._refusals += 1
             self._ending_calls += 1
             return self._denied(ENDING, call=asked.id)
         sighting = self._watch.refuses(args, stream=stream)
         if sighting is None:
             return self._advised(asked.moment, stream)
+        self._refusals += 1
         return self._denied(self._refusal(sighting, at=at), call=asked.id)
 
     def cut(self, *, at: float) -> Cut | None:
@@ -130,6 +134,13 @@ class Steering:
         if self._laned and not used_up and at - self._ending_at < LAST_S:
             return None
         return Cut(Why.LOOPING, self._why)
+
+    def account(self) -> tuple[Signal, ...]:
+        """Return the signals so far, the last one with the number of refused calls: agents do not always show those."""
+        if not self._refusals or not self.signals:
+            return tuple(self.signals)
+        *others, last = self.signals
+        return (*others, replace(last, detail=f"{last.detail}; calls refused by ralph: {self._refusals}"))
 
     def unsaid(self) -> tuple[str, ...]:
         """Return the advice that reached nobody inside the turn: it belongs on the next prompt's note."""

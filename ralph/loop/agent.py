@@ -62,7 +62,7 @@ def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
         ended = world.processes.run(job_of(run, lane, sent=sent), listener, sides=(world.channel,))
     facts = listener.end(ended, left(files))
     closed(lane)
-    return Spell(ended, dated(world, facts), tuple(steering.signals), (*steering.unsaid(), *listener.unread))
+    return Spell(ended, dated(world, facts), steering.account(), (*steering.unsaid(), *listener.unread))
 
 
 def steering_of(run: Run, lane: Opened) -> Steering:

@@ -73,6 +73,18 @@ def test_a_repeat_is_advised_once_then_refused_then_the_turn_ends() -> None:
     ]
 
 
+def test_refusals_are_counted_since_an_agent_need_not_show_them() -> None:
+    agent = Agent()
+    for _ in range(8):
+        agent.tries()
+    assert [s.detail for s in agent.steering.account()][-1].endswith("4 times; calls refused by ralph: 4")
+    shell = Agent(by_shell=True)
+    for _ in range(6):
+        shell.runs()
+    assert [s.detail for s in shell.steering.account()][-1].endswith("calls refused by ralph: 2")
+    assert Agent().steering.account() == ()
+
+
 def test_what_has_been_told_already_is_known_by_its_id() -> None:
     """A sub-agent's hook names another stream than its events do."""
     agent = Agent()
