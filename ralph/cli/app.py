@@ -11,7 +11,6 @@ from importlib import import_module
 import click
 
 from ralph import __version__
-from ralph.cli.failure import report_bug, shown
 from ralph.errors import UserError
 from ralph.facts.reason import Reason
 
@@ -86,6 +85,8 @@ def exit_code(arguments: list[str]) -> int:
         code = app.main(arguments, prog_name="ralph", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except UserError as e:
+        from ralph.cli.failure import shown  # not paid for by every start
+
         _complain(shown(e))
         return e.reason.exit_code
     except click.ClickException as e:
@@ -99,6 +100,8 @@ def exit_code(arguments: list[str]) -> int:
         _forget_stdout()
         return 0
     except Exception as e:  # the one broad handler: a fault of ours becomes a report to send
+        from ralph.cli.failure import report_bug
+
         _complain(report_bug(e, arguments))
         return Reason.BUG.exit_code
 
