@@ -43,26 +43,31 @@ def spell(run: Run, *, sent: bytes, held: Hold) -> Spell:
     lane = opened(world, asked(world, held))
     files = {} if world.crew.given else files_of(world.crew.adapter, str(world.scratch))
     removed(files)
-    folder = world.paper.made(world.paper.iteration(run.number))
     steering = steering_of(run, lane)
+    listener = listening(run, lane, steering=steering)
+    with world.control.hooks(listener.hook):
+        ended = world.processes.run(job_of(run, lane, sent=sent), listener, sides=(world.channel,))
+    facts = listener.end(ended, left(files))
+    closed(lane)
+    return Spell(ended, dated(world, facts), steering.account(), (*steering.unsaid(), *listener.unread))
+
+
+def listening(run: Run, lane: Opened, *, steering: Steering) -> Listener:
+    """Return what hears this iteration's agent."""
+    world = run.world
     reader = lane.reader or world.crew.adapter.reader()
-    listener = Listener(
+    return Listener(
         reader,
         StreamFold(run.memory),
         steering,
         clock=world.clock,
-        steps=StepsFile(folder),
+        steps=StepsFile(world.paper.made(world.paper.iteration(run.number))),
         lane=lane,
         control=world.control,
         record=Record(reader, {**world.environment, **lane.launch.env}),
         limit=lambda facts: over(run, facts),
         tell=lambda facts: told(run, facts),
     )
-    with world.control.hooks(listener.hook):
-        ended = world.processes.run(job_of(run, lane, sent=sent), listener, sides=(world.channel,))
-    facts = listener.end(ended, left(files))
-    closed(lane)
-    return Spell(ended, dated(world, facts), steering.account(), (*steering.unsaid(), *listener.unread))
 
 
 def steering_of(run: Run, lane: Opened) -> Steering:
