@@ -75,9 +75,9 @@ def test_a_loop_beside_work_that_gets_on_is_weak_evidence() -> None:
 
 def test_sub_agents_are_streams_of_their_own() -> None:
     files = [news(RNG) for _ in range(8)]
-    turns: Turns = [[replace(call, agent=f"a{n}", stream=f"a{n}") for n in range(6)] for call in files]
-    one_by_one: Turns = [[call] for turn in turns for call in turn]
-    assert play(one_by_one).seen == []
+    one_after_the_other: Turns = [[replace(call, stream=f"a{n}")] for n in range(6) for call in files]
+    assert play(one_after_the_other).seen == []
+    assert play([[replace(call, stream="")] for turn in one_after_the_other for call in turn]).reached(Level.END)
 
 
 def test_agents_that_speak_at_once_in_one_stream_are_one_turn() -> None:
@@ -140,6 +140,7 @@ def test_paging_is_progress_even_where_the_answer_is_the_same() -> None:
 def test_a_test_run_again_after_a_change_is_news() -> None:
     test = bash("pytest -q", "9 passed in 0.1s")
     assert play([turn for n in range(9) for turn in ([edit("a", f"{n}")], [test])]).seen == []
+    assert play([turn for _ in range(9) for turn in ([edit("a", "same")], [test])], Detect(off=("cycle",))).seen == []
 
 
 def test_arguments_that_only_explain_do_not_tell_calls_apart() -> None:
