@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
-from ralph.agents.fields import count, mapping
+from ralph.agents.fields import canonical, count, items, mapping, plain_text
+from ralph.agents.lines import loaded
 from ralph.facts.event import Trouble
 from ralph.facts.usage import Tokens
 
@@ -24,7 +27,10 @@ KINDS = {
 
 
 class Line(msgspec.Struct):
-    """The fields we read of any line; the rest (whole files, tool lists) is skipped unread."""
+    """The fields we read of any line; the rest (whole files, tool lists) is skipped unread.
+
+    message: raw where the line was read the fast way: `message_of` reads it, in the lines that need it.
+    """
 
     type: object = None
     subtype: object = None
@@ -54,6 +60,82 @@ class Line(msgspec.Struct):
     modelUsage: object = None  # noqa: N815 - its name in the stream
     model_usage_since_last_result: object = None
     permission_denials: object = None
+
+
+class Swift(Line):
+    """A line as it nearly always is: its message stays raw."""
+
+    message: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Block(msgspec.Struct):
+    """One part of a message. input: raw where the message was, UNSET where it is absent."""
+
+    type: object = None
+    id: object = None
+    name: object = None
+    text: object = None
+    tool_use_id: object = None
+    content: object = None
+    is_error: object = None
+    input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+    def args(self) -> str | None:
+        """Return the tool's arguments as canonical JSON text, None if there are none."""
+        if self.input is msgspec.UNSET:
+            return None
+        given = self.input
+        return canonical(_any(given) if isinstance(given, msgspec.Raw) else given)
+
+
+class Message(msgspec.Struct):
+    """What a model or a tool said. content: its parts; a plain text is one part of type "text"."""
+
+    id: object = None
+    model: object = None
+    usage: object = None
+    stop_reason: object = None
+    content: list[Block] | str | None = None
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Return the parts."""
+        if isinstance(self.content, str):
+            return (Block(type="text", text=self.content),)
+        return self.content or ()
+
+    @property
+    def words(self) -> str:
+        """Return the text of all parts."""
+        if isinstance(self.content, str):
+            return plain_text([{"type": "text", "text": self.content}])
+        return plain_text([{"type": block.type, "text": block.text} for block in self.blocks])
+
+
+_any = msgspec.json.Decoder().decode
+_message = msgspec.json.Decoder(Message).decode
+
+
+def message_of(value: object) -> Message:
+    """Return the message of a line, an empty one where there is none. Never raises for what an agent printed."""
+    if not isinstance(value, msgspec.Raw):
+        return _built(value)
+    try:
+        return _message(value)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _built(loaded(bytes(value)))
+
+
+def _built(value: object) -> Message:
+    """Return the message of a decoded value in which anything may be of any type."""
+    told = mapping(value)
+    content = told.get("content")
+    parts = content if isinstance(content, str) else [_block(mapping(part)) for part in items(content)]
+    return Message(told.get("id"), told.get("model"), told.get("usage"), told.get("stop_reason"), parts)
+
+
+def _block(part: Mapping[str, object]) -> Block:
+    return Block(**{name: part[name] for name in Block.__struct_fields__ if name in part})  # type: ignore[arg-type]
 
 
 def tokens_of(usage: object) -> Tokens | None:

@@ -10,8 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Literal
 
-from ralph.agents.claude_line import KINDS, SYNTHETIC, Line, larger, tokens_of, was_refused
-from ralph.agents.fields import canonical, count, items, mapping, micro, plain_text, seconds, shortened, text, word
+from ralph.agents.claude_line import (
+    KINDS,
+    SYNTHETIC,
+    Block,
+    Line,
+    Message,
+    Swift,
+    larger,
+    message_of,
+    tokens_of,
+    was_refused,
+)
+from ralph.agents.fields import count, items, mapping, micro, plain_text, seconds, shortened, text, word
 from ralph.agents.limits import epoch, epoch_in, is_notice, trouble_of
 from ralph.agents.lines import Lines, Seen
 from ralph.facts import event as ev
@@ -26,7 +37,7 @@ class ClaudeReader:
     """Reads one run. Every result is told, also a second that contradicts the first: judges weigh them (R016)."""
 
     def __init__(self) -> None:
-        self._lines = Lines(Line)
+        self._lines = Lines(Line, swift=Swift)
         self._uuids, self._calls, self._returns, self._denied = Seen(), Seen(), Seen(), Seen()
         self._open: dict[str, tuple[str, Tokens, str | None]] = {}
         self._counted = Seen()
@@ -101,18 +112,16 @@ class ClaudeReader:
         yield ev.UsageSeen(Scope.CALL, call, tokens, None, model)
 
     def _assistant(self, record: Line) -> Iterator[Event]:
-        message = mapping(record.message)
-        stream, turn, model = word(record.parent_tool_use_id), word(message.get("id")), word(message.get("model"))
+        message = message_of(record.message)
+        stream, turn, model = word(record.parent_tool_use_id), word(message.id), word(message.model)
         if model == SYNTHETIC or record.is_api_error_message is True or word(record.error):
             yield from self._refusal(record, message)
             return
         if turn not in self._counted:
-            yield from self._call(stream, turn, usage=message.get("usage"), model=model or None)
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
-        for block in map(mapping, blocks):
-            kind = word(block.get("type"))
-            said = text(block.get("text")) if kind == "text" else None
+            yield from self._call(stream, turn, usage=message.usage, model=model or None)
+        for block in message.blocks:
+            kind = word(block.type)
+            said = text(block.text) if kind == "text" else None
             if said:
                 yield ev.Said(said, turn, stream)
             elif kind.endswith("tool_use"):
@@ -120,26 +129,25 @@ class ClaudeReader:
             elif kind.endswith("tool_result"):
                 yield from self._returned(block, stream=stream, meta={})
 
-    def _called(self, block: Mapping[str, object], *, turn: str, stream: str) -> Iterator[Event]:
-        call = word(block.get("id"))
+    def _called(self, block: Block, *, turn: str, stream: str) -> Iterator[Event]:
+        call = word(block.id)
         if self._calls.add(call):
-            args = canonical(block["input"]) if "input" in block else None
-            yield ev.ToolCalled(call, word(block.get("name")), args, turn, stream)
+            yield ev.ToolCalled(call, word(block.name), block.args(), turn, stream)
 
     def _user(self, record: Line) -> Iterator[Event]:
         metas = {word(m.get("id")): m for m in map(mapping, items(record.tool_result_meta))}
         stream = word(record.parent_tool_use_id)
-        for block in map(mapping, items(mapping(record.message).get("content"))):
-            if block.get("type") == "tool_result":
-                meta = metas.get(word(block.get("tool_use_id")), {})
+        for block in message_of(record.message).blocks:
+            if block.type == "tool_result":
+                meta = metas.get(word(block.tool_use_id), {})
                 yield from self._returned(block, stream=stream, meta=meta)
 
-    def _returned(self, block: Mapping[str, object], *, stream: str, meta: Mapping[str, object]) -> Iterator[Event]:
-        call = word(block.get("tool_use_id"))
+    def _returned(self, block: Block, *, stream: str, meta: Mapping[str, object]) -> Iterator[Event]:
+        call = word(block.tool_use_id)
         if not self._returns.add(call):
             return
-        result, cut = shortened(plain_text(block.get("content")))
-        failed = block.get("is_error") is True
+        result, cut = shortened(plain_text(block.content))
+        failed = block.is_error is True
         if failed and (was_refused(result) or word(meta.get("non_execution_kind"))):
             self._denied.add(call)
         known = Known.TRUNCATED if cut else Known.KNOWN
@@ -154,14 +162,14 @@ class ClaudeReader:
             words = f"{word(info.get('rateLimitType'))} {status}".strip()
             yield ev.Troubled(Trouble.QUOTA, words, until, final=False)
 
-    def _refusal(self, record: Line, message: Mapping[str, object]) -> Iterator[Event]:
+    def _refusal(self, record: Line, message: Message) -> Iterator[Event]:
         """Yield the trouble an error in the place of an answer tells of; a sub-agent's is not the end of the run."""
         if "max_output_tokens" in (record.error, record.api_error):
             self._truncated = True
             return
-        if message.get("stop_reason") == "refusal":
+        if message.stop_reason == "refusal":
             return
-        yield from self._trouble(record, plain_text(message.get("content")), final=not record.parent_tool_use_id)
+        yield from self._trouble(record, message.words, final=not record.parent_tool_use_id)
 
     def _trouble(self, record: Line, words: str, *, final: bool) -> Iterator[Event]:
         named = (record.terminal_reason, record.api_error, record.error)

@@ -7,6 +7,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from ralph.facts.usage import MICRO
 
 TEXT_CAP = 64 << 10
@@ -29,7 +31,9 @@ def word(value: object, cap: int = 256) -> str:
     """Return a short text (an id, a name, a kind), "" for anything else; cut at `cap` characters."""
     if not isinstance(value, str):
         return ""
-    return value if len(value) <= cap and value.isascii() else clean(value[:cap])
+    if len(value) <= cap and value.isascii():
+        return value
+    return clean(value[:cap])
 
 
 def text(value: object, cap: int = TEXT_CAP) -> str | None:
@@ -62,9 +66,9 @@ def digest(value: str) -> str:
 
 def count(value: object) -> int | None:
     """Return a whole number from 0 to COUNT_CAP, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not 0 <= value <= COUNT_CAP or value != int(value):
+    if type(value) is int:  # nearly always; a bool is another type
+        return value if 0 <= value <= COUNT_CAP else None
+    if not isinstance(value, float) or not 0 <= value <= COUNT_CAP or value != int(value):
         return None
     return int(value)
 
@@ -101,7 +105,7 @@ def _block_text(block: Mapping[str, object]) -> str:
 
 
 def canonical(value: object, cap: int = TEXT_CAP) -> str | None:
-    """Return JSON text that is equal for equal values: keys sorted, no blanks, ASCII; None if it cannot be written.
+    """Return JSON text that is equal for equal values: keys sorted, no blanks; None if it cannot be written.
 
     Too long: its long strings are shortened; still too long: an object with the digest of the whole.
     """
@@ -117,6 +121,14 @@ def canonical(value: object, cap: int = TEXT_CAP) -> str | None:
 
 
 def _dumped(value: object) -> str | None:
+    try:
+        return msgspec.json.encode(value, order="sorted").decode()
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        return _slowly_dumped(value)
+
+
+def _slowly_dumped(value: object) -> str | None:
+    """Return what Python's own writer makes of lone surrogates and the like."""
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):

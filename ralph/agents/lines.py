@@ -20,12 +20,12 @@ class Lines(Generic[Record]):
     """Decodes one run's stdout.
 
     record: a struct whose fields are all `object` with a default, so that no type a program invents can fail;
-    unknown fields are skipped without being built.
+    unknown fields are skipped without being built. swift: the same with fields left raw, tried first.
     """
 
-    def __init__(self, record: type[Record]) -> None:
+    def __init__(self, record: type[Record], *, swift: type[Record] | None = None) -> None:
         self._record = record
-        self._decode = msgspec.json.Decoder(record).decode
+        self._decode = msgspec.json.Decoder(swift or record).decode
         self._understood = False
         self._pending: list[bytes] = []
         self._held = 0
@@ -45,12 +45,12 @@ class Lines(Generic[Record]):
         """Return the records of a document spread over lines; a half line yields nothing (R015)."""
         whole = b"\n".join(self._pending)
         self._understand()
-        return self._records(_loaded(whole)) if whole else ()
+        return self._records(loaded(whole)) if whole else ()
 
     def _slowly(self, line: bytes) -> tuple[Record, ...]:
         if not line:
             return ()
-        records = self._records(_loaded(line)) if line[:1] in b"{[" else ()
+        records = self._records(loaded(line)) if line[:1] in b"{[" else ()
         if records:
             self._understand()
         elif not self._understood and self._held + len(line) <= PENDING_CAP:
@@ -67,7 +67,7 @@ class Lines(Generic[Record]):
         return tuple(msgspec.convert(v, self._record) for v in values if isinstance(v, dict))
 
 
-def _loaded(data: bytes) -> object:
+def loaded(data: bytes) -> object:
     """Return the value of JSON as Python's own parser reads it: NaN, lone surrogates and huge floats included."""
     try:
         return json.loads(data.decode("utf-8", "replace"))
