@@ -103,8 +103,8 @@ class Repo(Protocol):
         """Keep the content last looked at under a label ("start", "7", "7.tests") in the private store."""
         ...
 
-    def changes(self, before: Tree, after: Tree) -> Changes:
-        """Return what differs between two saved trees."""
+    def changes(self, before: Tree, after: Tree, *, closely: bool = False) -> Changes:
+        """Return what differs between two saved trees. closely: file by file as well."""
         ...
 
     def contents(self, tree: Tree, paths: Iterable[str]) -> Mapping[str, bytes | None]:

@@ -9,6 +9,7 @@ from ralph.facts.settings import Command, PromiseGate
 from ralph.facts.tree import Tree
 from ralph.journal import entries, suites
 from ralph.judge.budget import Hold, hold
+from ralph.judge.warnings import warnings
 from ralph.loop import prompting
 from ralph.loop.agent import spell
 from ralph.loop.plan import Plan
@@ -75,6 +76,8 @@ def settle(run: Run, iteration: Iteration) -> None:
     run.history.add(iteration)
     run.tree = iteration.trees.tests
     run.note_findings(iteration.findings)
+    for finding in run.note_findings(warnings(run.history)):
+        run.record(entries.finding_made(run.number, finding=finding))
     run.world.console.say(iteration_line(iteration, streak=run.streak()))
     run.world.publish(None)
 

@@ -61,7 +61,7 @@ def left_behind(run: Run, plan: Plan, *, done: Spell) -> Left:
     """Look at the tree and rule how the iteration ended and what it cost."""
     agent = run.look()
     run.world.repo.save(agent, str(run.number))
-    changes = run.world.repo.changes(plan.before, agent)
+    changes = run.world.repo.changes(plan.before, agent, closely=True)
     run.agent_paths |= frozenset(changes.paths)
     run.test_owned -= run.agent_paths
     claimed = plan.promise is not None and claims(done.facts.answer or "", plan.promise)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 
-from ralph.facts.tree import Changes
+from ralph.facts.tree import Changes, Edit
+from ralph.repo.edits import edits_of
 from ralph.repo.linecount import counted
 from ralph.repo.objects import GITLINK
 from ralph.repo.store import DamagedError, Store
@@ -48,6 +49,13 @@ class Comparison:
         if lines is None:
             return changes_between(self._store, before, after)
         return Changes(len(pairs), lines[0], lines[1], _shown(list(pairs)))
+
+    def edits(self, before: str, after: str) -> tuple[Edit, ...]:
+        """Return the changes file by file and line by line; () where damage hides them."""
+        try:
+            return edits_of(self._store, self._pairs(before, after)) if before != after else ()
+        except DamagedError:
+            return ()
 
     def gone(self, before: str, after: str) -> tuple[str, ...]:
         """Return the files that one tree has and another has not; none that damage hides."""

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -124,12 +125,13 @@ class WorkTree:
         assert saved is not None
         self._store.label(self._run, label, saved)
 
-    def changes(self, before: Tree, after: Tree) -> Changes:
+    def changes(self, before: Tree, after: Tree, *, closely: bool = False) -> Changes:
         """Return what differs between two saved trees; nothing is known of one that was not saved."""
         first, second = self._saved_as(before), self._saved_as(after)
         assert first is not None, f"tree {before.id} was not saved"
         assert second is not None, f"tree {after.id} was not saved"
-        return self._comparison.changes(first, second)
+        found = self._comparison.changes(first, second)
+        return replace(found, edits=self._comparison.edits(first, second)) if closely else found
 
     def contents(self, tree: Tree, paths: Iterable[str]) -> Mapping[str, bytes | None]:
         """Return the bytes of files in a saved tree; None for what is not there, no plain file, or over 1 MiB."""
