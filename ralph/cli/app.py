@@ -19,6 +19,8 @@ COMMANDS = {
     "demo": ("ralph.cli.demo", "the real loop with a scripted agent in a throw-away repository: no key, < 10 s"),
     "status": ("ralph.cli.status", "how a run stands"),
     "logs": ("ralph.cli.logs", "what a run and its agent printed"),
+    "stats": ("ralph.cli.stats", "what became of the runs here: loops, lengths, costs; alerts for a cron job"),
+    "replay": ("ralph.cli.replay", "decide a recorded run again under other thresholds"),
     "report": ("ralph.cli.report", "the account of a run: text, json or markdown"),
     "diff": ("ralph.cli.diff", "what changed between two states of a run"),
     "restore": ("ralph.cli.restore", "bring a saved state back"),

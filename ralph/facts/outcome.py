@@ -8,6 +8,8 @@ from enum import Enum
 class Outcome(Enum):
     """The ending of one iteration; the value is the public word."""
 
+    __hash__ = object.__hash__  # the one of Enum is written in Python, and sets of these are asked all the time
+
     COMPLETED = "completed"
     FAILED = "failed"
     QUICK = "quick"

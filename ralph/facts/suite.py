@@ -9,6 +9,8 @@ from enum import Enum
 class Verdict(Enum):
     """What a run of the command says."""
 
+    __hash__ = object.__hash__  # the one of Enum is written in Python, and sets of these are asked all the time
+
     GREEN = "green"
     RED = "red"
     NONE_RAN = "none-ran"

@@ -37,6 +37,8 @@ class Tokens:
 class Source(Enum):
     """Where a cost comes from."""
 
+    __hash__ = object.__hash__  # the one of Enum is written in Python, and sets of these are asked all the time
+
     REPORTED = "reported"
     PRICED = "priced"
     SEEN_LIVE = "seen-live"

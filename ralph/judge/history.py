@@ -63,8 +63,9 @@ class History:
     def add(self, iteration: Iteration) -> Step:
         """Take the next finished iteration and return what it meant."""
         self.outside(iteration.trees.before)  # nothing new unless somebody else changed the tree meanwhile
-        step = self._judge(iteration)
-        self.seen.note(iteration.trees.agent, self._failing(iteration.suites), number=iteration.number)
+        failing = self._failing(iteration.suites)
+        step = self._judge(iteration, failing)
+        self.seen.note(iteration.trees.agent, failing, number=iteration.number)
         self.seen.note(iteration.trees.tests, None, number=iteration.number)
         self.count += 1
         self.step = step
@@ -191,8 +192,8 @@ class History:
     def _failing(self, suites: Iterable[Suite]) -> bytes | None:
         return failing_digest(suite for suite in suites if suite.name not in self._gates)
 
-    def _judge(self, iteration: Iteration) -> Step:
-        trees, failing = iteration.trees, self._failing(iteration.suites)
+    def _judge(self, iteration: Iteration, failing: bytes | None) -> Step:
+        trees = iteration.trees
         first = self.seen.first(trees.agent, failing)
         moved = bool(trees.agent.partial) or trees.agent.state != trees.before.state
         undone = not trees.tests.partial and trees.tests.state != trees.agent.state

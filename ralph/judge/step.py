@@ -9,6 +9,8 @@ from enum import Enum
 class Kind(Enum):
     """The class of a step."""
 
+    __hash__ = object.__hash__  # the one of Enum is written in Python, and sets of these are asked all the time
+
     IDLE = "idle"
     """Moved nothing."""
     RETURN = "return"

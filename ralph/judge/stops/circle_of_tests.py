@@ -22,9 +22,13 @@ def circle_of_tests(history: History, settings: Settings, _moment: Moment) -> St
 
 def _repeats(history: History) -> Stop | None:
     sets = list(history.trail.sets)
+    if len({one.failing for one in sets}) < 2:
+        return None
     for period in PERIODS:
+        if len(sets) < 2 * period or sets[-1].failing != sets[-1 - period].failing:
+            continue
         row = sets[-2 * period :]
-        if len(row) == 2 * period and row[-1].number == history.count and _is_circle(history, row):
+        if row[-1].number == history.count and _is_circle(history, row):
             numbers = tuple(one.number for one in row)
             tests = sorted(frozenset[str]().union(*(one.failing for one in row)))
             detail = f"{span(numbers)} failed the same sets of tests in turn, period {period}: {some(tests)}"
