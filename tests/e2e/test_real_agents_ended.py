@@ -107,4 +107,5 @@ def reported(agent: str, place: Place) -> int:
 
 def last(pattern: str, text: str) -> str:
     """Return the last figure of this kind, "0" if there is none."""
-    return ([*re.findall(pattern, text)] or ["0"])[-1]
+    found: list[str] = re.findall(pattern, text)
+    return found[-1] if found else "0"
