@@ -22,6 +22,7 @@ from ralph.console.lines import Lines
 from ralph.facts.iteration import Iteration
 from ralph.facts.run import Moment, Opening
 from ralph.facts.settings import Detect, Limits, Settings
+from ralph.facts.suite import SuiteChange
 from ralph.facts.tree import Tree
 from ralph.journal.places import RunDir
 from ralph.journal.read import file_bytes, parse
@@ -70,10 +71,10 @@ def grown(count: int) -> History:
 
 
 def following(number: int) -> Iteration:
-    """Return an iteration that begins in the tree where the one before ended."""
+    """Return an iteration as a run makes it: it begins where the one before ended, and says what moved in the tests."""
     one = journal.iteration(number)
     before = Tree(f"{number * 3 - 1:064x}", f"{number * 3 - 1:064x}", "c" * 40, "main")
-    return replace(one, trees=replace(one.trees, before=before))
+    return replace(one, trees=replace(one.trees, before=before), change=SuiteChange())
 
 
 def block(history: History) -> float:
