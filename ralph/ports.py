@@ -128,7 +128,7 @@ class Journal(Protocol):
     """The append-only record of a run."""
 
     def append(self, kind: str, fields: Mapping[str, object]) -> None:
-        """Write one record and sync it to disk before returning.
+        """Write one record and sync it to disk before returning; one that announces no effect, by the next one's sync.
 
         Raises: UserError (storage) when it cannot be written or was tampered with.
         """

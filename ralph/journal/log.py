@@ -22,6 +22,8 @@ from ralph.ports import Clock
 
 RESERVE_BYTES = 16 << 10
 FINAL = "run_stopped"
+LED_ON = frozenset({"tests_ended", "signal"})
+"""Records that announce no effect: the next record follows at once, and its sync is theirs."""
 Tell = Callable[[Record], None]
 
 
@@ -111,7 +113,7 @@ class Log:
         return self._copy
 
     def append(self, kind: str, fields: Mapping[str, object]) -> None:
-        """Write one record and sync it to disk before returning.
+        """Write one record and sync it to disk before returning, but for those of `LED_ON`.
 
         On a full disk one record more may come: `run_stopped`, for which a reserve is kept (S4). After any other
         failure nothing is written or synced again: what the kernel dropped would look clean (S5).
@@ -124,7 +126,7 @@ class Log:
             line = line_of(record)
         self._admit(kind, line)
         self._check(line, whole=kind == FINAL)
-        self._put(line)
+        self._put(line, synced=kind not in LED_ON)
         self._n += 1
         if self._tell:
             self._tell(record)
@@ -141,13 +143,14 @@ class Log:
             self._copy = self._keepsake.write(self._path, effects=Disk()) or self._copy
         raise self._error
 
-    def _put(self, line: bytes) -> None:
+    def _put(self, line: bytes, *, synced: bool) -> None:
         try:
             write_all(self._effects, self._fd, line)
         except OSError as error:
             self._give_up(error, line)
         try:
-            self._effects.sync(self._fd)
+            if synced:
+                self._effects.sync(self._fd)
         except OSError as error:
             raise self._dead(f"cannot sync the journal: {error.strerror or error}", line) from None
         self._size += len(line)
