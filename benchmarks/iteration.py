@@ -31,11 +31,11 @@ GUARDIAN_STARTS = 12
 
 def figures(*, quick: bool = False) -> Iterator[Figure]:
     """Yield the overhead without and with a test command, the guardian's start, and what a run does before it."""
-    rounds, times = (3, 12) if quick else (7, 30)
+    rounds, times = (3, 10) if quick else (7, 30)
     with tempfile.TemporaryDirectory() as scratch:
         ground = lay_out(Path(scratch).resolve())
         yield from compared(ground, rounds=rounds, times=times, tests=False)
-        yield from compared(ground, rounds=max(3, rounds // 2), times=times, tests=True)
+        yield from compared(ground, rounds=2 if quick else 4, times=times, tests=True)
 
 
 def compared(ground: Ground, *, rounds: int, times: int, tests: bool) -> Iterator[Figure]:

@@ -24,7 +24,7 @@ DEAF = "#!/bin/sh\ntrap '' TERM INT HUP\ncat >/dev/null\n: >'{edited}.up'\nwhile
 
 def figures(*, quick: bool = False) -> Iterator[Figure]:
     """Yield the median of each kind of stop, and the worst in the detail."""
-    rounds = 3 if quick else 7
+    rounds = 2 if quick else 7
     with tempfile.TemporaryDirectory() as name:
         ground = lay_out(Path(name).resolve(), agent=DEAF)
         over = [stopped(ground, signals=1) - GRACE_S for _ in range(rounds)]
