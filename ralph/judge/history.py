@@ -197,7 +197,7 @@ class History:
         first = self.seen.first(trees.agent, failing)
         moved = bool(trees.agent.partial) or trees.agent.state != trees.before.state
         undone = not trees.tests.partial and trees.tests.state != trees.agent.state
-        place = digest(trees.agent.state)
+        place = self.seen.place(trees.agent.state)
         return Step(
             number=iteration.number,
             kind=_kind(iteration, moved=moved, known=first is not None),

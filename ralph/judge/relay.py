@@ -47,28 +47,31 @@ class Handover:
 class Relay:
     """Folds finished iterations. agents: in order of preference, those found at the start; one alone is never relieved.
 
-    at: the end of the newest iteration, which is when the rules decide.
+    The rules decide at the end of the newest iteration (`at`), by what the record says; no clock is asked.
     """
 
     def __init__(self, agents: Sequence[str] = ()) -> None:
         self.agents = tuple(agents)
-        self.at: datetime | None = None
-        self._newest = ""
+        self._newest: Iteration | None = None
         self._out: dict[str, Out] = {}
         self._deaths: dict[str, int] = {}
 
     def add(self, iteration: Iteration) -> None:
         """Take the next finished iteration."""
         name, outcome = iteration.agent, iteration.outcome
-        self.at = iteration.started_at + timedelta(seconds=max(0.0, iteration.elapsed_s))
-        self._newest = name
+        self._newest = iteration
         if outcome in SILENT:
             return
         self._deaths[name] = self._deaths.get(name, 0) + 1 if outcome is Outcome.QUICK else 0
         if outcome is Outcome.QUOTA or outcome in NOT_UP or self._deaths[name] >= DEATHS:
-            self._out[name] = self._put_out(iteration, self.at)
+            self._out[name] = self._put_out(iteration, _end(iteration))
         else:
             self._out.pop(name, None)
+
+    @property
+    def at(self) -> datetime | None:
+        """Return the end of the newest iteration."""
+        return None if self._newest is None else _end(self._newest)
 
     def resumed(self) -> None:
         """Forget who was out without a reset time: the user has looked at it."""
@@ -90,10 +93,10 @@ class Relay:
 
         now: the end of the newest iteration, unless given.
         """
-        moment = now or self.at
-        if moment is None:
+        if self._newest is None or len(self.agents) < 2:
             return None
-        others = (name for name in self.agents if name != self._newest)
+        moment, newest = now or _end(self._newest), self._newest.agent
+        others = (name for name in self.agents if name != newest)
         return next((name for name in others if not self.is_out(name, moment)), None)
 
     def first_back(self) -> Out | None:
@@ -121,6 +124,10 @@ class Relay:
         # The reset came and the limit is still there: ask again, later each time.
         again_s = probe(tries - 1) if tries > 1 else 0.0
         return Out(at + timedelta(seconds=max(wait_s, again_s)), wait_s >= again_s, tries, iteration)
+
+
+def _end(iteration: Iteration) -> datetime:
+    return iteration.started_at + timedelta(seconds=max(0.0, iteration.elapsed_s))
 
 
 def _why(out: Out) -> str:

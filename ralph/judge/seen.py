@@ -43,6 +43,13 @@ class SeenStates:
         self._trees: dict[bytes, int] = {}
         self._states: dict[bytes, int] = {}
         self._untested: set[bytes] = set()
+        self._near = ("", b"")
+
+    def place(self, state: str) -> bytes:
+        """Return what stands for a tree's state; the same one is asked for several times in a row."""
+        if state != self._near[0]:
+            self._near = state, digest(state)
+        return self._near[1]
 
     def __len__(self) -> int:
         return len(self._states) + len(self._untested)
@@ -51,7 +58,7 @@ class SeenStates:
         """Return who had this state first, None where it is new. failing None: unknown, so the tree alone decides."""
         if tree.partial:
             return None
-        place = digest(tree.state)
+        place = self.place(tree.state)
         if failing is None or place in self._untested:
             return self._trees.get(place)
         return self._states.get(place + failing)
@@ -60,7 +67,9 @@ class SeenStates:
         """Remember that iteration `number` had this state, unless it was known."""
         if tree.partial:
             return
-        place = digest(tree.state)
+        place = self.place(tree.state)
+        if failing is None and place in self._trees:
+            return
         fresh = place not in self._trees
         first = self._trees.setdefault(place, number)
         if failing is None:

@@ -73,12 +73,12 @@ class Sideshow:
         self.claims.clear()
 
     def _aside(self, iteration: Iteration) -> None:
+        paths = iteration.changes.paths
         noise = {edit.path for edit in iteration.changes.edits if is_noise(edit)}
-        sides = {"noise" if path in noise else side(path, plans=self._plans) for path in iteration.changes.paths}
-        if not sides or None in sides:
+        if not paths or any(path not in noise and side(path, plans=self._plans) is None for path in paths):
             self.asides.clear()
             return
-        self.asides.append(Aside(iteration.number, iteration.changes.paths[:20]))
+        self.asides.append(Aside(iteration.number, paths[:20]))
 
     def _claim(self, iteration: Iteration, *, better: bool) -> None:
         red = tuple(_gate_key(gate.name, gate.detail) for gate in iteration.gates if not gate.holds)
