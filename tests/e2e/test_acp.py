@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.site import Live, Result, Site, Table
 
+pytestmark = pytest.mark.slow
+
 STUB = Path(__file__).with_name("acp_stub.py")
 ONE = ("-n", "1")
 

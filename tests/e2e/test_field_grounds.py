@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.site import QUICK, RALPH, Site
 
+pytestmark = pytest.mark.slow
+
 WORK = ("append:target.txt",)
 
 

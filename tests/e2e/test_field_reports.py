@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.site import Result, Site, cases
 
+pytestmark = pytest.mark.slow
+
 WORK = ("append:target.txt",)
 TOOLS = {"type": "system", "subtype": "init", "session_id": "s", "model": "stub-model"}
 

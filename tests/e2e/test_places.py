@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.site import Site, cases
 
+pytestmark = pytest.mark.slow
+
 WORK = ["append:target.txt", "say:x"]
 
 
