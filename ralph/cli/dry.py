@@ -10,7 +10,7 @@ from ralph.encode.terminal import clean, one_line
 from ralph.judge.gates import expected_gates
 from ralph.loop.world import Crew
 from ralph.prompt import NoteFacts, note
-from ralph.wiring.crew import check_cost, check_tests, find_roster
+from ralph.wiring.crew import check_cost, check_prompt, check_tests, find_roster
 from ralph.wiring.opening_lines import agent_line, stand_in_lines
 from ralph.wiring.order import Order
 from ralph.wiring.prompts import read_prompt
@@ -26,6 +26,7 @@ def _lines(order: Order) -> Iterator[str]:
     roster = find_roster(settings, environ=order.environ, top=order.top)
     crew = roster.current
     prompt = read_prompt(order)
+    check_prompt(roster, prompt)
     check_cost(settings, roster)
     check_tests(settings, environ=order.environ, top=order.top)
     yield f"work tree: {order.top}"

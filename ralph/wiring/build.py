@@ -32,7 +32,7 @@ from ralph.repo.linked import create
 from ralph.report.next_steps import next_commands
 from ralph.wiring import earlier
 from ralph.wiring.baseline import baseline
-from ralph.wiring.crew import check_cost, check_tests, find_roster
+from ralph.wiring.crew import check_cost, check_prompt, check_tests, find_roster
 from ralph.wiring.ground import Ground, save_start, take_ground
 from ralph.wiring.opening_lines import agent_line, goal_lines, limit_lines, stand_in_lines, unsaved_lines
 from ralph.wiring.order import Order
@@ -49,6 +49,7 @@ def new_run(order: Order, *, signals: Signals, stack: ExitStack) -> Run:
     no_planted_modules(order.top)
     roster = find_roster(settings, environ=order.environ, top=order.top)
     prompt = read_prompt(order)
+    check_prompt(roster, prompt)
     check_cost(settings, roster)
     check_tests(settings, environ=order.environ, top=order.top)
     places = Places.of(order.top, state_dir=settings.run.state_dir, environ=order.environ)

@@ -115,16 +115,17 @@ def check_cost(settings: Settings, roster: Roster) -> None:
             raise error
 
 
-def check_prompt(crew: Crew, prompt: Frozen) -> None:
-    """Refuse a prompt that the agent's command line cannot carry. Raises: UserError (usage)."""
-    if crew.given or len(prompt.data) <= ARGUMENT_CAP:
+def check_prompt(roster: Roster, prompt: Frozen) -> None:
+    """Refuse a prompt that the command line of one of the agents cannot carry. Raises: UserError (usage)."""
+    if len(prompt.data) <= ARGUMENT_CAP:
         return
-    if crew.adapter.launch(Ask(crew.program)).feed == "argument":
-        raise UserError(
-            f"{crew.adapter.name} takes the prompt as an argument, which may have {ARGUMENT_CAP >> 10} KiB",
-            where=prompt.where,
-            fix="Keep the task short and let it name the files to read, or use another agent.",
-        )
+    for crew in roster.crews:
+        if not crew.given and crew.adapter.launch(Ask(crew.program)).feed == "argument":
+            raise UserError(
+                f"{crew.adapter.name} takes the prompt as an argument, which may have {ARGUMENT_CAP >> 10} KiB",
+                where=prompt.where,
+                fix="Keep the task short and let it name the files to read, or use another agent.",
+            )
 
 
 def check_tests(settings: Settings, *, environ: Mapping[str, str], top: Path) -> None:

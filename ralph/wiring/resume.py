@@ -33,7 +33,7 @@ from ralph.prompt import Frozen
 from ralph.report.next_steps import RAISES
 from ralph.wiring import earlier
 from ralph.wiring.build import holder_fields, obeyed_by, workshop_of, world_of
-from ralph.wiring.crew import check_cost, find_roster
+from ralph.wiring.crew import check_cost, check_prompt, find_roster
 from ralph.wiring.ground import Ground, save_start, take_ground
 from ralph.wiring.opening_lines import agent_line, limit_lines, stand_in_lines
 from ralph.wiring.order import Order
@@ -87,6 +87,7 @@ def resumed_run(
     roster = find_roster(settings, environ=order.environ, top=order.top)
     prompt = kept_prompt(paper, story.prompt_hash)
     fresh = read_prompt(order) if order.reload else prompt
+    check_prompt(roster, fresh)
     check_cost(settings, roster)
     earlier.check_obeyed(places, obeyed_by(order), accepted=order.accept_config)
     ground = take_ground(
