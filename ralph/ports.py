@@ -99,6 +99,14 @@ class Repo(Protocol):
         """Return the exact fingerprint now. Raises: nothing about content; a vanished tree shows in `damage`."""
         ...
 
+    def begin_look(self) -> None:
+        """Begin the next look now: it may count as taken from here on, if nothing of ours runs until then."""
+        ...
+
+    def forget_look(self) -> None:
+        """Drop a look that was begun: something runs, or time passes, before the next one."""
+        ...
+
     def save(self, tree: Tree, label: str) -> None:
         """Keep the content last looked at under a label ("start", "7", "7.tests") in the private store."""
         ...

@@ -69,7 +69,8 @@ def promise_token(run: Run) -> str | None:
 
 
 def settle(run: Run, iteration: Iteration) -> None:
-    """Put the finished iteration on record, then tell everyone."""
+    """Put the finished iteration on record, then tell everyone, while git looks at what the next one begins with."""
+    run.world.repo.begin_look()
     for suite in iteration.suites:
         suites.keep(run.world.paper.suites, suite)
     run.record(entries.iteration_finished(iteration))
@@ -86,6 +87,7 @@ def hook(run: Run, name: str, command: Command) -> None:
     """Run one of the user's hook commands; that it fails is said and changes nothing."""
     if not command or run.is_ending():
         return
+    run.world.repo.forget_look()
     folder = run.world.paper.made(run.world.paper.iteration(run.number))
     logs = Logs(folder / f"{name}.out", folder / f"{name}.err")
     result = run.world.runner.run(

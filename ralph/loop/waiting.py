@@ -9,6 +9,7 @@ from ralph.loop.run import Run
 
 def wait(run: Run, pause: Pause) -> None:
     """Wait as long as the pause says, in real time."""
+    run.world.repo.forget_look()
     run.record(entries.waiting(pause))
     until = f" (until {pause.until.astimezone():%Y-%m-%d %H:%M %Z})" if pause.until else ""
     run.world.console.say(f"{pause.why}{until}; `ralph wake` goes on at once")

@@ -54,6 +54,33 @@ class GitResult:
         return self.cut or (told[0] if told else f"exit {self.code}")
 
 
+class Running:
+    """A started git command. pid: None where it could not be started; see: waits for its end."""
+
+    def __init__(self, pid: int | None, pipes: tuple[int, ...], see: Callable[[], GitResult]) -> None:
+        self._pid = pid
+        self._pipes = pipes
+        self._see = see
+
+    def finish(self) -> GitResult:
+        """Wait for its end and return what it gave."""
+        try:
+            return self._see()
+        finally:
+            self._close()
+
+    def drop(self) -> None:
+        """End it: nobody wants to know any more."""
+        if self._pid is not None:
+            _kill_group(self._pid)
+            os.waitpid(self._pid, 0)
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in self._pipes:
+            os.close(pipe)
+
+
 class Git:
     """Starts git. program: absolute path of the binary, found once and kept."""
 
@@ -86,6 +113,28 @@ class Git:
 
         git_dir: explicit always, so that git neither searches nor judges who owns it; None only for `version`.
         """
+        return self.begin(
+            args,
+            git_dir=git_dir,
+            work_tree=work_tree,
+            index=index,
+            stdin=stdin,
+            timeout_s=timeout_s,
+            extra_env=extra_env,
+        ).finish()
+
+    def begin(
+        self,
+        args: Sequence[str],
+        *,
+        git_dir: Path | None = None,
+        work_tree: Path | None = None,
+        index: Path | None = None,
+        stdin: bytes = b"",
+        timeout_s: float = 60.0,
+        extra_env: Mapping[str, str] | None = None,
+    ) -> Running:
+        """Start a command as `run` does, to be finished or dropped later, in any case."""
         ours = git_dir is not None and f"{git_dir}{os.sep}".startswith(tuple(self._ours))
         check(args, ours=ours, placed=git_dir is not None)
         env = dict(ENVIRONMENT, **(extra_env or {}))
@@ -112,7 +161,7 @@ class Git:
             )
         return version
 
-    def _started(self, argv: list[str], env: dict[str, str], stdin: bytes, deadline: float) -> GitResult:
+    def _started(self, argv: list[str], env: dict[str, str], stdin: bytes, deadline: float) -> Running:
         feed = _as_file(stdin) if stdin else os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         out_r, out_w = os.pipe()
         err_r, err_w = os.pipe()
@@ -124,16 +173,13 @@ class Git:
         except OSError as error:
             os.close(out_r)
             os.close(err_r)
-            return GitResult(127, b"", str(error).encode(), "not-started")
+            failed = GitResult(127, b"", str(error).encode(), "not-started")
+            return Running(None, (), lambda: failed)
         finally:
             os.close(out_w)
             os.close(err_w)
             os.close(feed)
-        try:
-            return self._seen_to_its_end(pid, out_r, err_r, deadline)
-        finally:
-            os.close(out_r)
-            os.close(err_r)
+        return Running(pid, (out_r, err_r), lambda: self._seen_to_its_end(pid, out_r, err_r, deadline))
 
     def _seen_to_its_end(self, pid: int, out_r: int, err_r: int, deadline: float) -> GitResult:
         told: dict[int, list[bytes]] = {out_r: [], err_r: []}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph.repo.find import common_dir_of, git_dir_of
-from ralph.repo.git import Git
+from ralph.repo.git import Git, Running
 from ralph.repo.ignoring import Excludes, capped
 from ralph.repo.merkle import Merkle
 from ralph.repo.names import Names, present
@@ -88,6 +88,19 @@ class Look:
         self._stale: frozenset[bytes] = frozenset()
         self._doubted: Set[bytes] = frozenset()
         self._last: tuple[bytes, Listed] = (b"-", Listed())
+        self._begun: Running | None = None
+
+    def begin(self) -> None:
+        """Have git list the work tree from now on, for the next `take`, which is to be told the time of this moment."""
+        self.drop()
+        self._begun = self.private.begin()
+
+    def drop(self) -> None:
+        """Take back what was begun."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun.drop()
+            self.private.unlock()
 
     def take(self, now_ns: int) -> None:
         """Look. now_ns: wall time, read before. Never raises for what the tree holds. Raises: UserError (storage)."""
@@ -129,7 +142,8 @@ class Look:
         """Return what git names, after mending what would make its answer depend on the past."""
         cached = True
         for _ in range(ATTEMPTS):
-            told = self.private.status(cached=cached)
+            begun, self._begun = self._begun, None
+            told = begun.finish() if begun is not None else self.private.status(cached=cached)
             if not told.ok:
                 self.troubles = [told.complaint]
                 self._forget()

@@ -11,11 +11,10 @@ import hashlib
 import os
 import struct
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph.repo.git import Git, GitResult
+from ralph.repo.git import Git, GitResult, Running
 from ralph.repo.gitdir import make_git_directory, write_whole
 from ralph.repo.merkle import Merkle, Node, hashed, keep
 from ralph.repo.objects import object_id
@@ -67,12 +66,20 @@ class Private:
             (self.path / name).unlink(missing_ok=True)
         write_whole(self.path / "HEAD", b"ref: refs/heads/none\n")
 
+    def unlock(self) -> None:
+        """Take away the lock that a git of ours left when it was killed. Raises: OSError."""
+        (self.path / "index.lock").unlink(missing_ok=True)
+
     def status(self, *, cached: bool = True) -> GitResult:
         """Return what `git status` says. cached: its untracked cache may be used."""
+        return self.begin(cached=cached).finish()
+
+    def begin(self, *, cached: bool = True) -> Running:
+        """Start `git status`."""
         extra = {} if cached else {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.untrackedCache"}
         if not cached:
             extra["GIT_CONFIG_VALUE_0"] = "false"
-        return self._git.run(
+        return self._git.begin(
             STATUS, git_dir=self.path, work_tree=self.top, timeout_s=TIMEOUT_S, extra_env={**self._env, **extra}
         )
 
@@ -112,8 +119,7 @@ class Private:
         head = self._store.write_objects([("commit", commit)])[0]
         rows.sort(key=lambda row: row.path)
         write_whole(self.path / "index", index_bytes(rows, tree.root))
-        with suppress(FileNotFoundError):
-            (self.path / "index.lock").unlink()
+        self.unlock()
         write_whole(self.path / "HEAD", f"{head}\n".encode())
 
 

@@ -24,6 +24,8 @@ from ralph.repo.store import Store
 
 REMEMBERED = 256
 SHOWN = 200
+STALE_NS = 1_000_000_000
+"""A look that was begun so long ago is begun anew."""
 
 
 class Watched(Protocol):
@@ -55,6 +57,7 @@ class WorkTree:
         self._store = top.means.store
         self._comparison = Comparison(self._store)
         self._newest: Tree | None = None
+        self._begun_ns = 0
         self._saved: OrderedDict[str, str] = OrderedDict()
         """Tree id -> id of the saved tree, the newest `REMEMBERED`."""
         self._labelled = frozenset(self._store.labels(run).values())
@@ -90,9 +93,28 @@ class WorkTree:
         """Return the top directory, real path."""
         return self.place.top
 
+    def begin_look(self) -> None:
+        """Begin the next look now, beside what is done until then; `forget_look` where that may change the tree."""
+        self._begun_ns = self._top.means.pace.clock_ns()
+        self._top.begin()
+
+    def forget_look(self) -> None:
+        """Drop a look that was begun."""
+        self._begun_ns = 0
+        self._top.drop()
+
+    def _begun_at(self) -> int:
+        """Return the wall time from which on the look that is now taken knows of changes."""
+        begun_ns, now_ns = self._begun_ns, self._top.means.pace.clock_ns()
+        self._begun_ns = 0
+        if 0 <= now_ns - begun_ns <= STALE_NS:
+            return begun_ns
+        self._top.drop()
+        return now_ns
+
     def look(self, *, test_owned: frozenset[str] = frozenset()) -> Tree:
         """Return the exact fingerprint now. Raises: UserError (storage)."""
-        now_ns = self._top.means.pace.clock_ns()
+        now_ns = self._begun_at()
         head = head_of(self.place.git_dir, self.place.common_dir, self._git)
         self._top.take(now_ns)
         tree, partial = self._top.tree, tuple(sorted(set(self._top.troubles)))

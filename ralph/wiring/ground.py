@@ -67,6 +67,7 @@ def take_ground(
         left_out=tuple(path for adapter in ADAPTERS.values() for path in adapter.abilities.writes),
         watched=watched,
     )
+    stack.callback(tree.forget_look)
     return Ground(place, places, paper, lock, store, tree, holder)
 
 
