@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Time decides no test: a busy machine must not fail an example. In CI the same examples come every time.
+settings.register_profile(
+    "ralph",
+    deadline=None,
+    max_examples=60,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ralph")
 
 
 @pytest.fixture(autouse=True)
